@@ -1,16 +1,26 @@
-"""The command ``fleet approve``: writes approvals of staged updates, and shows what they let happen."""
+"""The command ``fleet approve``: gives approvals of staged updates, and shows what they let happen."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
+from click.core import ParameterSource
 
 from fleet_components.cli import edits, options
 from fleet_components.cli.help import Command
+from fleet_components.hub.kubefleet.approvals import HubApproval
+from fleet_components.live.approvals import approve_on_hub, hub_approvals
+from fleet_components.live.kubeconfig import read_kubeconfig_file
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest, visible
 from fleet_components.review.planning import approve as planning
 from fleet_components.review.showing.approved import print_approval
+
+_SECONDS = 30.0
 
 
 @click.command(
@@ -19,16 +29,31 @@ from fleet_components.review.showing.approved import print_approval
         "what is asked for": "fleet approve fleet/ --state state.json",
         "what an approval lets happen": "fleet approve fleet/ go-after-canary --state state.json",
         "the same, and the file is written": "fleet approve fleet/ go-after-canary --state state.json --write",
+        "what the update runs of a hub ask for": "fleet approve --hub hub.kubeconfig",
     },
 )
-@click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("given", nargs=-1, metavar="[DIR] [NAME]...")
 @options.WITH
 @options.where
 @options.endings(detailed=False)
-@edits.WRITE
+@click.option(
+    "--hub",
+    "hub_file",
+    type=click.Path(path_type=Path),
+    metavar="KUBECONFIG",
+    help="Give the approvals on the hub that carries the placements out, in the place of a pull request; without DIR.",
+)
+@click.option("--write", is_flag=True, help="Write the files, or approve on the hub; otherwise it is only shown.")
+@click.pass_context
 def approve(
-    path: Path, names: tuple[str, ...], others: tuple[Path, ...], write: bool, strict: bool, **where: Any
+    ctx: click.Context,
+    /,
+    given: tuple[str, ...],
+    others: tuple[Path, ...],
+    hub_file: Path | None,
+    write: bool,
+    strict: bool,
+    **where: Any,
 ) -> None:
     """Give the approvals NAME of staged updates by a pull request; without NAME, list those that are asked for.
 
@@ -36,8 +61,19 @@ def approve(
     approved request in a file beside its run. Shows the files, which members of which stage then move to which
     revision, and the plan with the approvals. Give the --state, so that what really stands is looked at. DIR may be a
     Pulumi project whose fleet:source names a directory.
+
+    Through a hub the requests are made there, by KubeFleet, and --hub gives them there. What is given cannot be taken
+    back: the run goes on at once.
     """
-    paths, command = [path, *others], options.command_line(**where)
+    if hub_file is not None:
+        if more := [name for name in ctx.params if _is_given(ctx, name)]:
+            raise click.UsageError(f"--hub asks nothing but the hub: without --{more[0].replace('_', '-')}")
+        _on_hub(hub_file, given, write=write)
+        return
+    if not given:
+        raise click.UsageError("missing argument DIR, or --hub KUBECONFIG")
+    path, *names = given
+    paths, command = [Path(path), *others], options.command_line(**where)
     if not names:
         found = planning.asked(paths, command)
         for one in found:
@@ -45,5 +81,54 @@ def approve(
         if not found:
             click.echo("no approval is asked for")
         return
-    given = planning.approve(names, paths, command)
-    edits.end(given.edits, given.survey, lambda console: print_approval(console, given), write=write, strict=strict)
+    approval = planning.approve(names, paths, command)
+    told = approval.edits, approval.survey
+    edits.end(*told, lambda console: print_approval(console, approval), write=write, strict=strict)
+
+
+def _is_given(ctx: click.Context, name: str) -> bool:
+    default = ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP
+    return name not in ("given", "hub_file", "write") and ctx.get_parameter_source(name) not in (*default, None)
+
+
+def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
+    """List what a hub is asked for, or give approvals there.
+
+    Raises:
+        FleetError: nothing waits for one of them, or the hub does not take it. Those before it are given.
+    """
+    try:
+        text = read_kubeconfig_file(file, "hub")
+    except FleetError as error:
+        raise FleetError(
+            attrs.evolve(one, subject="the hub", hint="--hub KUBECONFIG") for one in error.problems
+        ) from None
+    found = {one.name: one for one in hub_approvals(text, _SECONDS)}
+    waiting = [one for one in found.values() if not one.said]
+    if not names:
+        for one in waiting:
+            click.echo(visible(f"{one.name}: {one.words}: {one.opens}"))
+        if not waiting:
+            click.echo("no approval is waited for on the hub")
+        return
+    if problems := [_wrong(name, found.get(name), waiting) for name in names if name not in {w.name for w in waiting}]:
+        raise FleetError(problems)
+    for name in dict.fromkeys(names):
+        click.echo(visible(f"{name}: {found[name].words}: {found[name].opens}"))
+        if write:
+            approve_on_hub(text, found[name], _SECONDS)
+            click.echo(visible(f"approved on the hub: {name}"))
+    if not write:
+        click.echo("not approved, without --write")
+
+
+def _wrong(name: str, one: HubApproval | None, waiting: Sequence[HubApproval]) -> Problem:
+    """Return why an approval cannot be given."""
+    there = f"waited for is: {few([each.name for each in waiting], 20) or 'none'}"
+    if one is not None:
+        return Problem(one.said, subject=name, hint=there)
+    meant = nearest(name, [each.name for each in waiting])
+    what = f'no update run of the hub asks for the approval "{name}"'
+    return Problem(
+        what, hint=f"did you mean {meant}? {there}" if meant else f"{there}; the hub asks once its turn comes"
+    )

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from http import client as http
 
+from fleet_components.hub.listing import Query, Resource
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
+from fleet_components.live.lists import objects_of
 from fleet_components.model.kinds import guess_plural
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 
 _SECONDS = 30.0
+_SINGLY = 20
+"""As many members are asked for one by one; more are listed, which takes a moment for a thousand, too."""
 _JOIN = {
     "KubeFleet": "a member joins by its agents: make its MemberCluster and start them, then run again",
     "Karmada": "karmadactl join NAME, or karmadactl register, then run again",
@@ -64,10 +68,29 @@ def _uid(hub: Getter) -> str:
 
 
 def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:
+    known = _listed(hub, members[0]) if len(members) > _SINGLY else None
     for member in members:
-        try:
-            hub.get(f"/apis/{member.api_version}/{guess_plural(member.kind)}/{member.name}")
-        except Unanswered as error:
-            if error.code != http.NOT_FOUND:
-                raise
+        if (not _is_there(hub, member)) if known is None else member.name not in known:
             yield member
+
+
+def _listed(hub: Getter, like: Manifest) -> set[str] | None:
+    """Return the names of all members; None if the hub does not let them be listed."""
+    resource = Resource(like.api_version, like.kind, guess_plural(like.kind), namespaced=False)
+    query = Query(like.api_version, like.kind, metadata_only=True)
+    try:
+        return {one["metadata"]["name"] for one in objects_of(hub, query, resource)}
+    except Unanswered as error:
+        if error.code != http.FORBIDDEN:
+            raise
+        return None
+
+
+def _is_there(hub: Getter, member: Manifest) -> bool:
+    try:
+        hub.get(f"/apis/{member.api_version}/{guess_plural(member.kind)}/{member.name}")
+    except Unanswered as error:
+        if error.code != http.NOT_FOUND:
+            raise
+        return False
+    return True

@@ -20,6 +20,8 @@ from fleet_components.model.reader import API_VERSION
 from fleet_components.model.text import count, few
 from fleet_components.plan.kubefleet.runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.past import Past
+from fleet_components.plan.record import digest
 from fleet_components.plan.source import MADE_BY_A_HUB, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import SYSTEMS, Way, Ways
@@ -27,6 +29,7 @@ from fleet_components.plan.ways import SYSTEMS, Way, Ways
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
 _OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", OVERRIDE, CLUSTER_OVERRIDE)
 _REBALANCER = "WorkloadRebalancer"
+_ONCE = (EVICTION, _REBALANCER)
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
 _AWAITED = frozenset(
     {
@@ -74,12 +77,16 @@ class Consignment:
         objects: the objects, in the order in which they go.
         left_out: what of the source does not go there, in warnings.
         hidden: the objects that are not sent, because the source does not have their secret data.
+        once: digest of each request that is carried out once, by object, whether it is sent or was before.
+        over: those that were made before and that the hub does not have any more: they are not made again.
     """
 
     system: str = ""
     objects: tuple[Consigned, ...] = attrs.field(default=(), repr=False)
     left_out: tuple[Problem, ...] = ()
     hidden: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
+    once: Mapping[str, str] = attrs.field(factory=dict)
+    over: tuple[ObjectKey, ...] = ()
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
@@ -87,13 +94,14 @@ class Consignment:
         return frozenset(one.manifest.key for one in self.objects if not one.patch)
 
 
-def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided]) -> Consignment:
+def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past: Past) -> Consignment:
     """Return what goes to the hub of a fleet.
 
     Args:
         source: the fleet.
         ways: how its placements and policies are delivered.
         subjects: its placements and templates, decided.
+        past: the past: what was carried out once, and what the stack has on the hub.
     """
     if not ways.hub:
         return Consignment()
@@ -101,8 +109,13 @@ def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided]) -> C
     every = list(_Reading(source, ways, parts, tuple(subjects)).objects())
     hidden = tuple(one.manifest for one in every if _is_hidden(one.manifest))
     found = (one for one in every if one.manifest not in hidden)
-    ordered = tuple(sorted(found, key=lambda one: (one.stage, str(one.manifest.key))))
-    return Consignment(ways.hub, ordered, tuple(_left_out(parts, ways, hidden)), hidden)
+    ordered = sorted(found, key=lambda one: (one.stage, str(one.manifest.key)))
+    jobs = {one.manifest.key: digest((one.manifest.data,)) for one in ordered if one.manifest.kind in _ONCE}
+    # A hub deletes some once they are over, and people do: a refresh, which finds nothing, is no reason to do them again.
+    over = tuple(key for key, said in jobs.items() if past.once.get(str(key)) == said and key not in past.on_hub)
+    sent = tuple(one for one in ordered if one.manifest.key not in over)
+    once = {str(key): said for key, said in jobs.items()}
+    return Consignment(ways.hub, sent, tuple(_left_out(parts, ways, hidden)), hidden, once, over)
 
 
 @attrs.frozen

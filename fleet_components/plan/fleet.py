@@ -88,7 +88,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
     matchless = unmatched(source, templates, subjects, inventory)
-    consignment = consignment_of(source, ways, subjects)
+    consignment = consignment_of(source, ways, subjects, past)
     plan = FleetPlan(
         options=options,
         past=past,

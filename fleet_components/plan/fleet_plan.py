@@ -78,6 +78,7 @@ class FleetPlan:
             "manager": self.manager,
             **({"waiting": dict(self.waiting)} if self.waiting else {}),
             **({"held": dict(self.held)} if self.held else {}),
+            **({"once": dict(self.consignment.once)} if self.consignment.once else {}),
             **({"staysOnLeaving": True} if self.past.stays_on_leaving else {}),
         }
 

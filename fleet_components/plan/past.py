@@ -124,6 +124,7 @@ class Past:
         urns: URNs of the registered resources, by type and name.
         on_hub: URNs of the objects that the stack has on its hub, by object.
         hub: the uid of the hub; empty if it is not known, or there is none.
+        once: digest of each request that a hub carries out once, by object: it has been made there.
         observed: subjects of which it is known how their hub has them, as ``Kind/key``.
     """
 
@@ -144,6 +145,7 @@ class Past:
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
     on_hub: Mapping[ObjectKey, str] = attrs.field(factory=dict)
     hub: str = ""
+    once: Mapping[str, str] = attrs.field(factory=dict)
     observed: frozenset[str] = frozenset()
 
     def record(self, name: str, kind: type[T]) -> T:
@@ -345,6 +347,7 @@ class _Roster:
     redacted: bool = False
     stays_on_leaving: bool = False
     hub: str = ""
+    once: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -490,6 +493,7 @@ class _Collector:
             urns=self.urns,
             on_hub=self.on_hub,
             hub=roster.hub,
+            once=roster.once,
         )
 
     def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:

@@ -41,6 +41,7 @@ class Api:
         deleted: paths and bodies of deletions.
         headers: the Authorization header of each request.
         asked: method and path of each request.
+        bodies: what came with each request that had a body.
     """
 
     server: ThreadingHTTPServer
@@ -53,6 +54,7 @@ class Api:
     deleted: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
     headers: list[str | None] = attrs.field(factory=list)
     asked: list[tuple[str, str]] = attrs.field(factory=list)
+    bodies: list[Any] = attrs.field(factory=list)
     _managers: dict[str, dict[str, set[Field]]] = attrs.field(factory=dict)
 
     def kubeconfig(self, user: Any = None, **cluster: Any) -> str:
@@ -86,6 +88,7 @@ class Api:
         self.headers.append(request.headers.get("Authorization"))
         self.asked.append((method, request.path))
         body = json.loads(request.rfile.read(int(request.headers.get("Content-Length") or 0)) or "null")
+        self.bodies += [] if body is None else [body]
         if answer := next(filter(None, map(self.answers.get, (f"{method} {url.path}", method, url.path))), None):
             answer(request)
         elif method == "DELETE":

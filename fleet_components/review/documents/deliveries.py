@@ -41,12 +41,12 @@ def deliveries_document(kind: str | None = None) -> Document:
 
 
 def _of_kind(name: str) -> dict[str, Any]:
-    known: tuple[Entry, ...] = (*EFFECTS, *ELSEWHERE)
-    entries = [one for one in known if name in one.kinds and one.steps[:1] == ("spec",)]
+    every: tuple[Entry, ...] = (*EFFECTS, *ELSEWHERE)
+    entries = [one for one in every if name in one.kinds and one.steps[:1] == ("spec",)]
     rows, alike = dict[str, Any](), dict[str, None]()
-    for (_, kind), admitted in KINDS.items():
-        if kind == name and "spec" in admitted.structure.fields:
-            for row in _rows(admitted.structure.fields["spec"], ("spec",), entries):
+    for (_, kind), known in KINDS.items():
+        if kind == name and "spec" in known.structure.fields:
+            for row in _rows(known.structure.fields["spec"], ("spec",), entries):
                 if isinstance(row, str):
                     alike[row] = None
                 else:

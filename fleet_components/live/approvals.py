@@ -1,0 +1,121 @@
+"""Approvals of update runs on a hub: the requests that it has made, and the giving of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http import client as http
+from urllib.parse import quote
+
+from fleet_components.hub.kubefleet.approvals import HubApproval, Object, approvals_of, approved
+from fleet_components.hub.kubefleet.kinds import GROUP, PLACEMENTS
+from fleet_components.hub.listing import Query, Resource
+from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.lists import objects_of
+from fleet_components.model.problem import FleetError, Problem
+
+_HUB = "the hub"
+_VERSIONS = ("v1", "v1beta1")
+_ROLE = "its user has to be allowed to list update runs and requests for approvals"
+_PATCH_ROLE = "its user has to be allowed to patch {}/status in group placement.kubernetes-fleet.io"
+
+
+def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
+    """Return all requests for approvals that a hub of KubeFleet has.
+
+    Args:
+        kubeconfig: the text of its kubeconfig.
+        timeout: limit for the whole call, in seconds.
+
+    Raises:
+        FleetError: it cannot be asked, or is no hub of KubeFleet.
+    """
+    with _hub(kubeconfig, timeout) as hub:
+        try:
+            found = hub.within(lambda: _read(hub))
+        except Unanswered as error:
+            raise FleetError([Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]) from None
+    if found is None:
+        raise FleetError([Problem("knows no approvals of update runs: it is no hub of KubeFleet", subject=_HUB)])
+    return approvals_of(*found)
+
+
+def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
+    """Approve a request on a hub.
+
+    Args:
+        kubeconfig: the text of its kubeconfig.
+        asked: the request, as it was read: one that was changed since is not approved.
+        timeout: limit for the whole call, in seconds.
+
+    Raises:
+        FleetError: the hub does not take it.
+    """
+    request = asked.request
+    metadata, plural = request["metadata"], f"{request['kind'].lower()}s"
+    space = f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""
+    path = f"/apis/{request['apiVersion']}{space}/{plural}/{quote(metadata['name'], safe='')}/status"
+    patch = approved(request, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    told: list[int] = []
+
+    def give(hub: Getter) -> None:
+        headers = {"Content-Type": "application/merge-patch+json"}
+        told.append(hub.connection.client.patch(path, json=patch, headers=headers, timeout=timeout).status_code)
+
+    with _hub(kubeconfig, timeout) as hub:
+        try:
+            hub.within(lambda: give(hub))
+        except Unanswered as error:
+            raise FleetError([Problem(f"the approval {error.what}", subject=asked.name)]) from None
+    if told[0] == http.CONFLICT:
+        what = "has been changed on the hub meanwhile, and is not approved"
+        raise FleetError([Problem(what, subject=asked.name, hint="run again, and look at it once more")])
+    if told[0] != http.OK:
+        what = f"the hub does not take the approval: {told[0]} {http.responses.get(told[0], '')}".rstrip()
+        raise FleetError([Problem(what, subject=asked.name, hint=_PATCH_ROLE.format(plural))])
+
+
+def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
+    """Return the requests and the update runs; None if the cluster serves none."""
+    version, served = _served(hub)
+    if not version:
+        return None
+    requests: list[Object] = []
+    runs: list[Object] = []
+    for one in PLACEMENTS.values():
+        for kind, found in ((one.approval, requests), (one.run, runs)):
+            if resource := served.get(kind):
+                found += objects_of(hub, Query(version, kind), resource)
+    return requests, runs
+
+
+def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
+    """Return the version in which a hub serves requests for approvals, and its kinds; nothing if it serves none."""
+    for number in _VERSIONS:
+        version = f"{GROUP}/{number}"
+        try:
+            listed = hub.get(f"/apis/{version}")["resources"]
+            kinds = [one for one in listed if "/" not in one["name"]]
+            found = {
+                one["kind"]: Resource(version, one["kind"], one["name"], namespaced=bool(one["namespaced"]))
+                for one in kinds
+            }
+        except Unanswered as error:
+            if error.code != http.NOT_FOUND:
+                raise
+            continue
+        except (KeyError, TypeError):
+            continue
+        if any(one.approval in found for one in PLACEMENTS.values()):
+            return version, found
+    return "", {}
+
+
+@contextmanager
+def _hub(kubeconfig: str, timeout: float) -> Iterator[Getter]:
+    try:
+        with getter(kubeconfig, timeout) as hub:
+            yield hub
+    except Unreachable as error:
+        raise FleetError([Problem(f"cannot be asked: {error}", subject=_HUB)]) from None
