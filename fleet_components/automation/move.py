@@ -284,7 +284,7 @@ class StackMove:
         if gone or plan.replacements:
             pairs = {(one.cluster, one.key) for one in gone} | {(one.cluster, one.key) for one in plan.replacements}
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
-            hint = "that is no part of the move: update the stack the way it goes now, or change the source, first"
+            hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(self.engine.update, lambda _: None, self.command.as_of, {**self._aim, **config})
