@@ -113,8 +113,9 @@ def test_what_is_not_there_is_left_alone(hub: Way) -> None:
     assert member.changes == []
 
 
-def work(told: str = "Never", seen: int = 2, reason: str = "False", **labels: str) -> dict[str, Any]:
+def work(told: str = "Never", seen: int = 2, reason: str = "False", space: str = "") -> dict[str, Any]:
     """A Work of KubeFleet in its second generation."""
+    labels = {"kubernetes-fleet.io/parent-placement-namespace": space} if space else {}
     manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
     return {
         "metadata": {
@@ -140,7 +141,7 @@ def work(told: str = "Never", seen: int = 2, reason: str = "False", **labels: st
     ],
 )
 def test_works_of_kubefleet_tell_whether_they_let_go(given: dict[str, Any], held: bool, let_go: bool) -> None:
-    spaced = work(told="Always", **{"kubernetes-fleet.io/parent-placement-namespace": "shop"})
+    spaced = work(told="Always", space="shop")
     found = held_objects(Cluster(None, [given, spaced]), Way.KUBEFLEET, {SHOP})  # type: ignore[arg-type]
     assert (found.held, found.let_go) == (held, let_go)
     assert found.objects == {"east": (WEB,)}
