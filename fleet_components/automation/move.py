@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from fleet_components.automation.engine import Engine
-from fleet_components.content.guarded import read_json
+from fleet_components.automation.reach import Reach
 from fleet_components.live.connection import Connection, Leftover
-from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.live.marks import HeldObjects, clear, connecting, held_objects, hold, release, seen_object
+from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.plan.apply_mode import TakeOver
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
@@ -30,18 +30,19 @@ from fleet_components.plan.past import LOST
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.transfer import Deed, SeenObject, Standpoint
 from fleet_components.plan.ways import NAMES, Way
-from fleet_components.review.planning.hub_asked import hub_kubeconfig
-from fleet_components.review.planning.kubeconfigs import MemberName, kubeconfigs
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.stack_config import read_stack_config
 from fleet_components.review.planning.survey import CommandLine, survey
 
+T = TypeVar("T")
 DELIVERY = "fleet:delivery"
 _PATIENCE = 180.0
 """Seconds to wait until a hub has done something."""
 _TICK = 1.0
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
+_ABORTS = ("conflictResolution of its policy is Abort, the default", "write conflictResolution: Overwrite")
+_NEVER = ("whenToTakeOver of its strategy is Never", "write whenToTakeOver: Always")
 _PREFIX = "fleet-components/"
 _STOPPING = "stopping: what has begun is finished"
 
@@ -77,11 +78,11 @@ class StackMove:
     _state: StateFile = attrs.field(factory=StateFile, init=False)
     _plan: FleetPlan | None = attrs.field(default=None, init=False)
     _known: dict[str, dict[Leftover, str]] = attrs.field(factory=dict, init=False)
-    _reached: dict[str, str] = attrs.field(factory=dict, init=False)
-    _hub_text: str = attrs.field(default="", init=False)
+    _reach: Reach = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.engine = Engine(self.project, self.command.stack or "", self.project.stack_file(self.name))
+        self._reach = Reach(self.project.folder, self.engine, self.given, self.hub_file, self.timeout)
 
     def look(self) -> Standpoint:
         """Return where the move stands, as the state, the hub and the members tell it.
@@ -93,6 +94,8 @@ class StackMove:
         self._plan = self._planned({})
         moving = self._moving()
         moved = self._is_moved(moving)
+        if not moved and (problems := list(_taking_nothing_over(moving))):
+            raise FleetError(problems)
         sent = HeldObjects() if moved or self.to != Way.DIRECT else self._ask_hub(moving)
         self._remember(moving, sent)
         return Standpoint(
@@ -214,11 +217,11 @@ class StackMove:
             self._known.setdefault(member, {}).update(dict.fromkeys(objects, system))
 
     def _objects(self) -> dict[tuple[str, ObjectKey], SeenObject]:
-        self._reach(self._known)
+        self._reach.find(self._known, self.plan.options.fleet, self._state.state)
         lost = {name for name, state in self.plan.members.items() if state == LOST}
         with ThreadPoolExecutor(8) as pool:
             each = {
-                member: pool.submit(self._on_member, member, partial(_gotten, wanted=tuple(wanted)))
+                member: pool.submit(self._reach.on_member, member, partial(_gotten, wanted=tuple(wanted)))
                 for member, wanted in self._known.items()
                 if member not in lost
             }
@@ -229,42 +232,14 @@ class StackMove:
                 found[member, Manifest(data).key] = seen
         return found
 
-    def _on_member(self, member: str, work: Callable[[Connection], Any]) -> Any:
-        return connecting(self._reached[member], f"member {member}", work, timeout=self.timeout)
-
     @property
     def _stack(self) -> str:
         """The stack as its objects name it: as the last update has recorded it."""
         manager = self.plan.manager
         return self.plan.options.stack if "/" not in manager.removeprefix(_PREFIX) else manager.removeprefix(_PREFIX)
 
-    def _reach(self, members: Iterable[str]) -> None:
-        """Find the kubeconfigs of members: given ones, those of the last update, those of the configuration."""
-        if not (missing := [name for name in members if name not in self._reached]):
-            return
-        fleet = self.plan.options.fleet
-        names = {MemberName(fleet, name): name for name in members}
-        self._reached.update(
-            {names[one]: text for one, text in kubeconfigs(self._state.state, self.given, names).items()}
-        )
-        configured = read_json(self.engine.settings().get("fleet:kubeconfigs") or "{}")
-        for name in missing:
-            if name not in self._reached and name in configured:
-                self._reached[name] = self._text(configured[name], name)
-        if unknown := sorted(set(missing) - self._reached.keys()):
-            hint = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
-            raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=hint)])
-
-    def _text(self, said: Any, who: str) -> str:
-        """Return the text of a kubeconfig of the configuration, whose path is relative to the program."""
-        path = self.project.folder / said if isinstance(said, str) and "\n" not in said else None
-        return read_kubeconfig(str(path) if path and path.is_file() else said, who)
-
-    def _on_hub(self, work: Callable[[Connection], Any]) -> Any:
-        if not self._hub_text:
-            said = hub_kubeconfig(self._state.state, self.hub_file)
-            self._hub_text = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
-        return connecting(self._hub_text, "the hub", work, timeout=self.timeout)
+    def _on_hub(self, work: Callable[[Connection], T]) -> T:
+        return self._reach.on_hub(work, self._state.state)
 
     def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
         subjects = {_key(one) for one in moving}
@@ -284,7 +259,7 @@ class StackMove:
         if gone or plan.replacements:
             pairs = {(one.cluster, one.key) for one in gone} | {(one.cluster, one.key) for one in plan.replacements}
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
-            hint = "that is no part of the move: update the stack the way it goes now, or change the source, first"
+            hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(self.engine.update, lambda _: None, self.command.as_of, {**self._aim, **config})
@@ -317,7 +292,7 @@ class StackMove:
         moving = self._moving()
         for member, wanted in self._known.items():
             self.say(f"  {member}: {few([str(one) for one in wanted])}")
-            self._on_member(member, partial(self._released, wanted=wanted))
+            self._reach.on_member(member, partial(self._released, wanted=wanted))
         self._wait(lambda: self._ask_hub(moving).let_go, "the agents of the hub have not let go of every object")
 
     def _released(self, member: Connection, wanted: Mapping[Leftover, str]) -> None:
@@ -351,7 +326,7 @@ class StackMove:
                 if (one.kind, one.namespace, one.name) == (key.kind, key.namespace, key.name):
                     marked[member].append((one, hub))
         for member, found in marked.items():
-            self._on_member(member, partial(self._cleared, found=found))
+            self._reach.on_member(member, partial(self._cleared, found=found))
 
     def _cleared(self, member: Connection, found: Iterable[tuple[Leftover, str]]) -> None:
         for one, hub in found:
@@ -369,6 +344,15 @@ class StackMove:
                 hint = "see what it says, then run the same command again: it goes on from what it finds"
                 raise FleetError([Problem(f"{otherwise}, within {_PATIENCE:g} s", subject="the hub", hint=hint)])
             time.sleep(_TICK)
+
+
+def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
+    """Yield the subjects whose objects stay where they are, and that nobody would manage then."""
+    for one in moving:
+        if any(delivery.mode.takes_over is TakeOver.NEVER for delivery in one.deliveries.values()):
+            karmada = _system_of(one.name) == Way.KARMADA
+            what, instead = _ABORTS if karmada else _NEVER
+            yield Problem(f"takes nothing over: {what}", subject=one.name, hint=f"{instead}, until it has moved")
 
 
 def _gotten(member: Connection, wanted: Iterable[Leftover]) -> dict[Leftover, Mapping[str, Any]]:

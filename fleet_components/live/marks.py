@@ -133,7 +133,7 @@ def clear(member: Connection, one: Leftover, hub: str, manager: str) -> None:
 
 @attrs.frozen
 class HeldObjects:
-    """What a hub has sent to its members of some placements or templates.
+    """Objects of some placements or templates that a hub has sent to its members.
 
     Attributes:
         objects: the objects, by member.

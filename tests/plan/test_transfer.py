@@ -161,7 +161,7 @@ def test_an_object_that_goes_is_told(now: SeenObject | None, words: str) -> None
 
 def test_a_step_that_does_not_help_ends_the_move() -> None:
     world = World(Way.DIRECT, Way.KUBEFLEET)
-    world.do = lambda _: None  # type: ignore[assignment, method-assign]
+    world.do = lambda deed: None  # type: ignore[method-assign]
     with pytest.raises(FleetError, match="step declare"):
         carry_out(world, lambda _: None)
 

@@ -1,0 +1,89 @@
+"""Access to the members and to the hub of a stack: by given kubeconfigs, those of its state, or its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+
+from fleet_components.automation.engine import Engine
+from fleet_components.content.guarded import read_json
+from fleet_components.live.connection import Connection
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.marks import connecting
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+from fleet_components.plan.state import StackState
+from fleet_components.review.planning.hub_asked import hub_kubeconfig
+from fleet_components.review.planning.kubeconfigs import MemberName, kubeconfigs
+
+T = TypeVar("T")
+_HINT = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
+
+
+@attrs.define
+class Reach:
+    """Access to the clusters of a stack; what was found stays, also when the state has it no more.
+
+    Attributes:
+        folder: the folder of the program, which paths of the configuration are relative to.
+        engine: the stack.
+        given: files of kubeconfigs of members that count before all others, by member.
+        hub_file: the same of the hub; None for that of the stack.
+        timeout: how long a cluster has for its answers, in seconds.
+    """
+
+    folder: Path
+    engine: Engine
+    given: Mapping[str, Path]
+    hub_file: Path | None
+    timeout: float
+    _members: dict[str, str] = attrs.field(factory=dict, init=False)
+    _hub: str = attrs.field(default="", init=False)
+
+    def find(self, members: Collection[str], fleet: str, state: StackState) -> None:
+        """Find the kubeconfigs of members.
+
+        Args:
+            members: their names.
+            fleet: the fleet.
+            state: the state of the stack.
+
+        Raises:
+            FleetError: some are not known, or cannot be read.
+        """
+        if set(members) <= self._members.keys():
+            return
+        found = kubeconfigs(state, self.given, [MemberName(fleet, name) for name in members])
+        self._members.update({one.member: text for one, text in found.items()})
+        configured = read_json(self.engine.settings().get("fleet:kubeconfigs") or "{}")
+        for name in sorted(set(members) & configured.keys() - self._members.keys()):
+            self._members[name] = self._text(configured[name], name)
+        if unknown := sorted(set(members) - self._members.keys()):
+            raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT)])
+
+    def on_member(self, member: str, work: Callable[[Connection], T]) -> T:
+        """Return what comes of requests to a member that was found.
+
+        Raises:
+            FleetError: it does not answer, or refuses something.
+        """
+        return connecting(self._members[member], f"member {member}", work, timeout=self.timeout)
+
+    def on_hub(self, work: Callable[[Connection], T], state: StackState) -> T:
+        """Return what comes of requests to the hub.
+
+        Raises:
+            FleetError: its kubeconfig is not known, it does not answer, or refuses something.
+        """
+        if not self._hub:
+            said = hub_kubeconfig(state, self.hub_file)
+            self._hub = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
+        return connecting(self._hub, "the hub", work, timeout=self.timeout)
+
+    def _text(self, said: Any, who: str) -> str:
+        """Return the text of a kubeconfig that the configuration has as text or path."""
+        path = self.folder / said if isinstance(said, str) and "\n" not in said else None
+        return read_kubeconfig(str(path) if path and path.is_file() else said, who)
