@@ -16,6 +16,14 @@ MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
 PARTS = (MEMBERS, OBJECTS, POLICIES)
 """Folders in it with what changes by itself in members, and with objects whose data is hidden."""
 _HEADER = f"{MEMORY}/hub.yaml"
+MEND = (
+    "fleet observe --hub KUBECONFIG --out DIR --update writes it anew; or go back to the last commit of the folder "
+    f"{MEMORY}/"
+)
+"""Hint for what was written by an observation and is damaged."""
+UPGRADE = "upgrade fleet-components"
+"""Hint for what a later version has written."""
+_REST = (f"{MEMORY}/files.json", f"{MEMORY}/fleet.json")
 # Not parsed: a header that is damaged, by a merge for example, is one still.
 _MARKS = (
     re.compile(rb"^kind: Observation\b", re.MULTILINE),
@@ -24,12 +32,13 @@ _MARKS = (
 
 
 def is_observed(folder: Path) -> bool:
-    """Return whether a folder is an observed directory, damaged perhaps."""
+    """Return whether a folder is an observed directory, damaged perhaps: one without its header, too."""
     try:
         text = read_regular(folder / _HEADER)
     except (OSError, UnreadableError, ValueError):
-        return False
-    return not text.strip() or all(mark.search(text) for mark in _MARKS)
+        text = b"?"
+    marked = not text.strip() or all(mark.search(text) for mark in _MARKS)
+    return marked or all(os.path.isfile(folder / file) for file in _REST)
 
 
 def observed_in(paths: Iterable[Path]) -> Iterator[Path]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
@@ -14,10 +15,10 @@ from fleet_components.content.files import find
 from fleet_components.content.joined import join
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
-from fleet_components.content.observed import MEMBERS, MEMORY, is_observed
-from fleet_components.hub.azure.file import AZURE_FILE, azure_file
+from fleet_components.content.observed import MEMBERS, MEMORY, UPGRADE, is_observed
+from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences, unanswered_since
+from fleet_components.hub.folder.header import Header, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
 from fleet_components.hub.folder.paths import (
@@ -42,6 +43,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.source import Given, gathered
 
+T = TypeVar("T")
 _STAGED = ".fleet-observe-"
 
 
@@ -115,6 +117,8 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
 
 def _check(folder: Path, observation: Observation, update: bool) -> None:
     before = header_before(folder, update=update)
+    if update and (text := _read(folder / AZURE_FILE)) is not None:
+        _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
     if before and before.system != observation.system:
         what = f"was observed of a hub that runs {before.system}, not {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
@@ -293,8 +297,17 @@ def _header(folder: Path) -> Header | None:
     Raises:
         FleetError: a later version has written it.
     """
+    return _unless_later(lambda: read_header(_read(folder / HEADER) or b"", str(folder / HEADER)))
+
+
+def _unless_later(read: Callable[[], T]) -> T | None:
+    """Return what is read; None if it is damaged.
+
+    Raises:
+        FleetError: a later version has written it.
+    """
     try:
-        return read_header(_read(folder / HEADER) or b"", str(folder / HEADER))
+        return read()
     except FleetError as error:
         if any(problem.hint == UPGRADE for problem in error.problems):
             raise
