@@ -15,7 +15,7 @@ from fleet_components.content.files import find
 from fleet_components.content.joined import join
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
-from fleet_components.content.observed import MEMBERS, MEMORY, UPGRADE, is_observed
+from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
 from fleet_components.hub.folder.header import Header, read_header, silences, unanswered_since
@@ -44,7 +44,6 @@ from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.source import Given, gathered
 
 T = TypeVar("T")
-_STAGED = ".fleet-observe-"
 
 
 @attrs.frozen(kw_only=True)
@@ -83,12 +82,13 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
 
     Raises:
         FleetError: the directory is one already, or is none, or that of another system; it has files in the way, or
-            cannot be written.
+            cannot be written; another run has made it meanwhile.
     """
     _check(folder, observation, update)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with alone(folder):
+            _check(folder, observation, update)  # another run may have written it meanwhile
             return _written(folder, observation, update, secrets)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
@@ -358,10 +358,11 @@ def _read(file: Path) -> bytes | None:
 
 def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private: frozenset[str]) -> None:
     """Write files aside, and then move all of them to their places; the inventory and the header come last."""
-    for left in folder.glob(f"{_STAGED}*"):
+    for left in folder.glob(f"{STAGED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
+    staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
     try:
+        (folder / MEMORY).mkdir(exist_ok=True)  # from now on it is known as an observed directory
         for path, text in texts.items():
             create(staged / path, text, private=path in private)
         for path in texts:
@@ -372,6 +373,8 @@ def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private
         _remove(folder, removed)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+        if not (folder / HEADER).exists():
+            staged.mkdir()  # empty: it tells that the first observation is not complete
 
 
 def _remove(folder: Path, paths: Iterable[str]) -> None:
