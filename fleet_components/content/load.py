@@ -17,6 +17,7 @@ from fleet_components.content.files import SourceEntry, Text, find, read_file, u
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.joined import joined
 from fleet_components.content.kustomization import Kustomization
+from fleet_components.content.observed import MEND
 from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FieldPath, FleetError, Problem
@@ -142,7 +143,10 @@ def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> 
             # A folder that one source only contains may be named as another source.
             if entry.path not in seen and (entry.named or entry.path not in named):
                 seen.add(entry.path)
-                yield attrs.evolve(_read_entry(entry), part=entry.part)
+                read = attrs.evolve(_read_entry(entry), part=entry.part)
+                if entry.part:
+                    read.problems = [attrs.evolve(problem, hint=MEND) for problem in read.problems]
+                yield read
 
 
 def _read_entry(entry: SourceEntry) -> _Read:

@@ -16,6 +16,16 @@ MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
 PARTS = (MEMBERS, OBJECTS, POLICIES)
 """Folders in it with what changes by itself in members, and with objects whose data is hidden."""
 _HEADER = f"{MEMORY}/hub.yaml"
+STAGED = ".fleet-observe-"
+"""Beginning of the name of the folder in which files are written before they are moved to their places."""
+MEND = (
+    "fleet observe --hub KUBECONFIG --out DIR --update writes it anew; or go back to the last commit of the folder "
+    f"{MEMORY}/"
+)
+"""Hint for what was written by an observation and is damaged."""
+UPGRADE = "upgrade fleet-components"
+"""Hint for what a later version has written."""
+_REST = (f"{MEMORY}/files.json", f"{MEMORY}/fleet.json")
 # Not parsed: a header that is damaged, by a merge for example, is one still.
 _MARKS = (
     re.compile(rb"^kind: Observation\b", re.MULTILINE),
@@ -24,12 +34,23 @@ _MARKS = (
 
 
 def is_observed(folder: Path) -> bool:
-    """Return whether a folder is an observed directory, damaged perhaps."""
+    """Return whether a folder is an observed directory, damaged perhaps.
+
+    It is one without its header, too, and while the first observation is written, or where that was interrupted.
+    """
     try:
         text = read_regular(folder / _HEADER)
     except (OSError, UnreadableError, ValueError):
+        text = b"?"
+    marked = not text.strip() or all(mark.search(text) for mark in _MARKS)
+    return marked or all(os.path.isfile(folder / file) for file in _REST) or _is_begun(folder)
+
+
+def _is_begun(folder: Path) -> bool:
+    try:
+        return os.path.isdir(folder / MEMORY) and any(name.startswith(STAGED) for name in os.listdir(folder))
+    except OSError:
         return False
-    return not text.strip() or all(mark.search(text) for mark in _MARKS)
 
 
 def observed_in(paths: Iterable[Path]) -> Iterator[Path]:

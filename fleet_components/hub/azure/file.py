@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
-from fleet_components.content.observed import MEMORY
+from fleet_components.content.observed import MEMORY, MEND, UPGRADE
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.model.codec import MisfitError, decode, encode
-from fleet_components.model.problem import FleetError
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 
 AZURE_FILE = f"{MEMORY}/azure.yaml"
 """Its path in the directory of an observation."""
 _HEADER = {"apiVersion": API_VERSION, "kind": "FleetResource"}
-_HINT = "fleet observe --update writes it anew; or go back to the last commit of the file"
+_LATER = re.compile(r"fleet-components/v([2-9]|[1-9]\d+)")
 
 
 def azure_file(fleet: FleetResource) -> str:
@@ -37,11 +39,16 @@ def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
     """
     try:
         found = read_yaml(text)
+        header = {key: found.get(key) for key in _HEADER} if isinstance(found, Mapping) else {}
+        if header != _HEADER:
+            later = _LATER.fullmatch(str(header.get("apiVersion")))
+            what = f"is not a {_HEADER['kind']} of {API_VERSION}" + (", but of a later version" if later else "")
+            raise FleetError([Problem(what, hint=UPGRADE if later else MEND, file=file)])
         return decode(FleetResource, found)
     except UnreadableError as error:
-        raise FleetError([error.problem(file, _HINT)]) from None
+        raise FleetError([error.problem(file, MEND)]) from None
     except MisfitError as error:
-        raise FleetError(attrs.evolve(one, file=file, hint=one.hint or _HINT) for one in error.problems) from None
+        raise FleetError(attrs.evolve(one, file=file, hint=MEND) for one in error.problems) from None
 
 
 def _plain(value: Any) -> Any:

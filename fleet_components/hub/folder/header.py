@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.observed import MEND, UPGRADE
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.listing import Query, System
 from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
@@ -19,11 +20,8 @@ from fleet_components.model.wire import read_time
 KIND = "Observation"
 FORMAT = 1
 """Version of the form of an observed directory."""
-MEND = "fleet observe --update writes it anew; or go back to the last commit of the folder observed/"
-"""Hint for what was written by an observation and is damaged."""
 REFRESHED = timedelta(hours=12)
 """Age after which the time of a header is written anew, although nothing else has changed."""
-UPGRADE = "upgrade fleet-components"
 
 
 def _no_time(text: str) -> str:

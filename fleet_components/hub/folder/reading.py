@@ -9,12 +9,12 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.content.observed import MEMORY, MEND, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
-from fleet_components.hub.folder.header import MEND, Silence, Unanswered, read_header
+from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 
@@ -14,10 +15,10 @@ from fleet_components.content.files import find
 from fleet_components.content.joined import join
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
-from fleet_components.content.observed import MEMBERS, MEMORY, is_observed
-from fleet_components.hub.azure.file import AZURE_FILE, azure_file
+from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
+from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences, unanswered_since
+from fleet_components.hub.folder.header import Header, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
 from fleet_components.hub.folder.paths import (
@@ -42,7 +43,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.source import Given, gathered
 
-_STAGED = ".fleet-observe-"
+T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
@@ -81,12 +82,13 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
 
     Raises:
         FleetError: the directory is one already, or is none, or that of another system; it has files in the way, or
-            cannot be written.
+            cannot be written; another run has made it meanwhile.
     """
     _check(folder, observation, update)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with alone(folder):
+            _check(folder, observation, update)  # another run may have written it meanwhile
             return _written(folder, observation, update, secrets)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
@@ -127,6 +129,8 @@ def _has_files(folder: Path) -> bool:
 
 def _check(folder: Path, observation: Observation, update: bool) -> None:
     before = header_before(folder, update=update)
+    if update and (text := _read(folder / AZURE_FILE)) is not None:
+        _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
     if before and before.system != observation.system:
         what = f"was observed for {before.system}, not for {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
@@ -305,8 +309,17 @@ def _header(folder: Path) -> Header | None:
     Raises:
         FleetError: a later version has written it.
     """
+    return _unless_later(lambda: read_header(_read(folder / HEADER) or b"", str(folder / HEADER)))
+
+
+def _unless_later(read: Callable[[], T]) -> T | None:
+    """Return what is read; None if it is damaged.
+
+    Raises:
+        FleetError: a later version has written it.
+    """
     try:
-        return read_header(_read(folder / HEADER) or b"", str(folder / HEADER))
+        return read()
     except FleetError as error:
         if any(problem.hint == UPGRADE for problem in error.problems):
             raise
@@ -357,10 +370,11 @@ def _read(file: Path) -> bytes | None:
 
 def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private: frozenset[str]) -> None:
     """Write files aside, and then move all of them to their places; the inventory and the header come last."""
-    for left in folder.glob(f"{_STAGED}*"):
+    for left in folder.glob(f"{STAGED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
+    staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
     try:
+        (folder / MEMORY).mkdir(exist_ok=True)  # from now on it is known as an observed directory
         for path, text in texts.items():
             create(staged / path, text, private=path in private)
         for path in texts:
@@ -371,6 +385,8 @@ def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private
         _remove(folder, removed)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+        if not (folder / HEADER).exists():
+            staged.mkdir()  # empty: it tells that the first observation is not complete
 
 
 def _remove(folder: Path, paths: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components import FleetError
-from fleet_components.hub.folder.header import MEND
+from fleet_components.content.observed import MEND
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.listing import System

@@ -24,7 +24,7 @@ def later(listing: Listing, minutes: int) -> Listing:
     at = listing.as_of + timedelta(minutes=minutes)
     answers = {
         query: tuple(_moved(one, at.isoformat(), str(minutes)) for one in reversed(found))
-        for query, found in [*listing.answers.items()][::-1]
+        for query, found in reversed(list(listing.answers.items()))
     }
     return attrs.evolve(listing, as_of=at, answers=answers)
 
@@ -32,7 +32,7 @@ def later(listing: Listing, minutes: int) -> Listing:
 def _moved(value: Any, time: str, version: str) -> Any:
     match value:
         case Mapping():
-            moved = {key: _moved(one, time, version) for key, one in [*value.items()][::-1]}
+            moved = {key: _moved(one, time, version) for key, one in reversed(list(value.items()))}
             return {
                 **moved,
                 **{key: time for key in _HEARD if key in value},

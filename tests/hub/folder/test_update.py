@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import stat
-import threading
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 import yaml
 
 from fleet_components import FleetError, load
-from fleet_components.content.lock import alone
 from fleet_components.hub.folder.merge import Merged, merged
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
@@ -270,44 +268,6 @@ def test_secrets_are_hidden_unless_they_are_asked_for(folder: Path, tmp_path: Pa
     assert {stat.S_IMODE((tmp_path / "open" / path).stat().st_mode) for path in private} == {0o600}
     updated(tmp_path / "open", plain)
     assert all(SECRET not in text for text in texts(tmp_path / "open").values())
-
-
-def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
-    folder: Path, observation: Observation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
-    changed = on_hub(changed, "dublin", lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}})
-    calls = []
-    replace = os.replace
-
-    def failing(old: Any, new: Any) -> None:
-        calls.append(new)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-        replace(old, new)
-
-    monkeypatch.setattr(os, "replace", failing)
-    with pytest.raises(FleetError, match="No space left on device"):
-        updated(folder, changed)
-    monkeypatch.undo()
-    assert read_observation(folder, KEEPER).as_of == observation.as_of
-    assert updated(folder, changed).lost == ()
-    assert not list(folder.glob(".fleet-observe-*"))
-    fresh = folder.with_name("fresh")
-    write_observation(fresh, changed, update=False)
-    assert texts(fresh) == texts(folder)
-
-
-def test_two_at_once_wait_for_each_other(folder: Path, observation: Observation) -> None:
-    changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
-    other = threading.Thread(target=updated, args=(folder, changed))
-    with alone(folder):
-        other.start()
-        other.join(0.3)
-        assert other.is_alive()
-        assert "EUR" in (folder / CONFIG).read_text()
-    other.join()
-    assert "USD" in (folder / CONFIG).read_text()
 
 
 def test_a_damaged_inventory_is_written_anew_and_edits_are_named(folder: Path, observation: Observation) -> None:
