@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from fleet_components.cli import observe
 from fleet_components.cli.command import fleet
 from fleet_components.cli.interrupt import finished_first
+from fleet_components.hub.folder.writing import write_observation
 from fleet_components.live.hub import ask_hub
 from fleet_components.live.members import ask_members
 from tests.cli.terminal import in_terminal, left_of
@@ -74,11 +75,9 @@ def test_ctrl_c_while_a_hub_is_slow(hub: Api, slow: Any, tmp_path: Path) -> None
 
 def test_ctrl_c_while_it_is_written_waits_for_the_end(hub: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     reads(monkeypatch)
-    write = observe.write_observation
-
     def interrupted(*args: Any, **options: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
-        return write(*args, **options)
+        return write_observation(*args, **options)
 
     monkeypatch.setattr(observe, "write_observation", interrupted)
     done = CliRunner().invoke(fleet, ["observe", "--hub", "hub", "--out", "out"])
