@@ -149,7 +149,7 @@ def observe(
         click.echo("refused by --strict: not all that was asked for was answered; nothing is written", err=True)
         sys.exit(ExitStatus.REFUSED)
     if output == "text" and former is None:
-        click.echo(f"\nnext:\n  {_next(found, out)}")
+        click.echo("\n  ".join(["\nnext:", *_next(found, out)]))
     any_change = changes.added or changes.changed or changes.removed
     sys.exit(ExitStatus.CHANGES if detailed and any_change else ExitStatus.FINE)
 
@@ -234,11 +234,12 @@ def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: f
     return Asked(observation, None, renamed(given))
 
 
-def _next(found: Asked, out: Path) -> str:
+def _next(found: Asked, out: Path) -> tuple[str, ...]:
     """Return what to do after the first observation."""
+    plan = f"fleet plan {shlex.quote(str(out))}"
     if found.has_hub:
-        return f"fleet plan {shlex.quote(str(out))}"
-    return f"put objects and policies into {out}, and labels into its members; then: fleet plan {shlex.quote(str(out))}"
+        return (plan,)
+    return f"write labels into {out / 'members'}, which stay, and objects with their policies into {out}", plan
 
 
 def _check_usage(

@@ -78,8 +78,9 @@ class _Line:
         """Draw the line, unless somebody else has begun one."""
         text = visible(text)
         if text != self._drawn and not self._others:
-            self._print(f"{_ERASE}{_CUT}{text}{_FOLD}")
+            # Ctrl-C may come between the two: it is erased in any case.
             self._drawn = text
+            self._print(f"{_ERASE}{_CUT}{text}{_FOLD}")
 
     def erase(self) -> None:
         """Erase what was drawn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -12,9 +13,10 @@ from fleet_components.hub.karmada.settings import UNTOLD
 from fleet_components.model.alike import folded
 from fleet_components.model.text import count, visible
 from fleet_components.review.documents.form import Document
-from fleet_components.review.showing.rows import print_indented
 from fleet_components.review.showing.words import one_line
 
+_LEAST = 20
+"""Smallest width to which a text is wrapped, however narrow the terminal is."""
 MOST_FILES = 20
 """Largest number of files that are named."""
 _CALLED = {"kubefleet": "KubeFleet", "karmada": "Karmada"}
@@ -24,7 +26,7 @@ _MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", 
 
 def print_observed(console: Console, document: Document) -> None:
     """Print an observation: what it is of, what has changed, what is missing in it, and what else is to be known."""
-    print_indented(console, Text(_of_what(document), "bold"), 0)
+    _print(console, _of_what(document), "bold", indent=0)
     _print_changes(console, document)
     whose = "the hub" if document["hub"] else "the clusters"
     for heading, files in (
@@ -35,16 +37,16 @@ def print_observed(console: Console, document: Document) -> None:
     ):
         _print_files(console, heading, files)
     for name, reason in document["silent"].items():
-        print_indented(console, Text(f"! member {visible(name)} {one_line(visible(reason))}", "red"), 0)
+        _print(console, f"! member {visible(name)} {one_line(visible(reason))}", "red", indent=0)
     for refusal in document["refused"]:
-        print_indented(console, Text(f"! {one_line(visible(refusal))}", "red"), 0)
+        _print(console, f"! {one_line(visible(refusal))}", "red", indent=0)
     if document["grant"]:
-        print_indented(console, Text("this grants it, with a kubectl that may do so there:"), 0)
-        print_indented(console, Text(visible(document["grant"])))
+        _print(console, "this grants it, with a kubectl that may do so there:", indent=0)
+        console.print(Text(f"  {visible(document['grant'])}"), soft_wrap=True)  # to be copied
     for name, context in document["named"].items():
-        print_indented(console, Text(f"note: member {visible(name)} is the context {visible(context)}"), 0)
+        _print(console, f"note: member {visible(name)} is the context {visible(context)}", indent=0)
     for note in folded(sorted(document["notes"], key=_weight)):
-        print_indented(console, Text(f"note: {one_line(visible(note))}"), 0)
+        _print(console, f"note: {one_line(visible(note))}", indent=0)
 
 
 def _of_what(document: Document) -> str:
@@ -68,28 +70,42 @@ def _weight(note: str) -> int:
 
 def _print_files(console: Console, heading: str, files: Sequence[str]) -> None:
     if files:
-        print_indented(console, Text(f"{heading}: {count(len(files), 'file')}"), 0)
+        _print(console, f"{heading}: {count(len(files), 'file')}", indent=0)
         for file in files[:MOST_FILES]:
-            print_indented(console, Text(visible(file)))
+            _print(console, visible(file))
         if more := len(files[MOST_FILES:]):
-            print_indented(console, Text(f"and {count(more, 'more file')}"))
+            _print(console, f"and {count(more, 'more file')}")
 
 
 def _print_changes(console: Console, document: Document) -> None:
     changes, folder = document["changes"], visible(document["directory"])
     numbers = {what: len(files) for what, files in changes.items()}
     if document["before"] is None:
-        print_indented(console, Text(f"{folder}: {count(numbers['added'], 'file')}"), 0)
+        _print(console, f"{folder}: {count(numbers['added'], 'file')}", indent=0)
         return
     since = f"since {document['before']}"
     if not any(numbers.values()):
-        print_indented(console, Text(f"{folder}: nothing has changed {since}"), 0)
+        _print(console, f"{folder}: nothing has changed {since}", indent=0)
         return
     told = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
-    print_indented(console, Text(f"{folder}: {told} {since}"), 0)
+    _print(console, f"{folder}: {told} {since}", indent=0)
     files = [(what, file) for what in _MARKS for file in changes[what]]
     for what, file in files[:MOST_FILES]:
         mark, style = _MARKS[what]
-        print_indented(console, Text(f"{mark} {visible(file)}", style))
+        _print(console, f"{mark} {visible(file)}", style)
     if more := len(files[MOST_FILES:]):
-        print_indented(console, Text(f"and {count(more, 'more file')}"))
+        _print(console, f"and {count(more, 'more file')}")
+
+
+def _print(console: Console, text: str, style: str = "", indent: int = 2) -> None:
+    """Print a text in lines of the terminal's width. No word is broken: paths and names are to be copied."""
+    further = " " * (indent + 2)
+    lines = textwrap.wrap(
+        text,
+        max(console.width, _LEAST),
+        initial_indent=" " * indent,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    console.print(Text("\n".join(lines), style), soft_wrap=True)
