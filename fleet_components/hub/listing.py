@@ -46,6 +46,10 @@ class Query:
         """The API group; empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
+    def asks_for(self, key: ObjectKey) -> bool:
+        """Return whether an object of that key would be in the answer; one for a label may have it."""
+        return (self.group, self.kind) == (key.group, key.kind) and self.namespace in ("", key.namespace)
+
 
 @attrs.frozen
 class Resource:

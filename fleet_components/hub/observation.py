@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.hub.azure.fleet_resource import FleetResource
-from fleet_components.hub.listing import Object, System
+from fleet_components.hub.listing import Object, Query, System
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.record import Record
 from fleet_components.rollout.rollout import Done
@@ -58,6 +58,9 @@ class Observation:
         subjects: the placements or templates with what was decided, sorted by name.
         waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
         silent: members that were to be asked and did not answer, each with the reason; their old record counts.
+        unanswered: why requests were not answered, by request: what falls under them is not known, and its old record
+            counts.
+        unknown: names of subjects that the hub has, and of which no more is known as their objects were not answered.
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
     """
@@ -70,5 +73,7 @@ class Observation:
     subjects: tuple[ObservedSubject, ...] = ()
     waiting: Mapping[str, str] = attrs.field(factory=dict)
     silent: Mapping[str, str] = attrs.field(factory=dict)
+    unanswered: Mapping[Query, str] = attrs.field(factory=dict)
+    unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fleet: FleetResource | None = None

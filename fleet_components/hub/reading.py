@@ -37,6 +37,26 @@ _READERS: Mapping[System, Reader] = {
 }
 
 
+STEERING = (".kubernetes-fleet.io", ".karmada.io")
+"""Ends of the groups whose kinds steer a hub, or hold what it remembers."""
+_ROLE = "fleet observe --rbac --hub KUBECONFIG, of somebody who may read all of it, prints the role that may ask for it"
+
+
+def check_essential(listing: Listing) -> None:
+    """Check that all was answered that steers a hub: without it, an observation would be wrong and not only partial.
+
+    Raises:
+        FleetError: something was not.
+    """
+    problems = [
+        Problem(what, subject=f"the hub, {query.kind}.{query.group}", hint=_ROLE)
+        for query, what in sorted(listing.refused.items())
+        if f".{query.group}".endswith(STEERING)
+    ]
+    if problems:
+        raise FleetError(problems)
+
+
 def missing(listing: Listing) -> tuple[Query, ...]:
     """Return the requests that are to be made next; empty once the answers are complete.
 
@@ -53,6 +73,7 @@ def read_hub(listing: Listing) -> Observation:
     Raises:
         FleetError: the answers are not as the system would give them, or something that steers it was not answered.
     """
+    check_essential(listing)
     with _understood(listing.system):
         return _READERS[listing.system].read(listing)
 

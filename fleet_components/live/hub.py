@@ -9,7 +9,7 @@ from functools import partial
 import attrs
 
 from fleet_components.hub.listing import Listing, Object, Query, System
-from fleet_components.hub.reading import missing
+from fleet_components.hub.reading import STEERING, check_essential, missing
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import Served, served_by
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
@@ -22,7 +22,6 @@ _AT_ONCE = 8
 _MOST_NAMESPACES = 8
 """Of a kind in more namespaces, the objects of all namespaces are asked for at once."""
 HUB = "the hub"
-_STEERING = (".kubernetes-fleet.io", ".karmada.io")
 _OF_KUBEFLEET = (
     ("cluster.kubernetes-fleet.io", "MemberCluster"),
     ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
@@ -34,7 +33,6 @@ _OF_KARMADA = (
 )
 _MARKS = {System.KUBEFLEET: _OF_KUBEFLEET, System.KARMADA: _OF_KARMADA}
 """Kinds that are served by the hub of a system, and together by nothing else."""
-_ROLE = "fleet observe --rbac prints the role that may ask for it"
 
 
 def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, watch: Watch = unwatched) -> Listing:
@@ -58,7 +56,7 @@ def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, w
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
                 listing = listing.with_answers(*_answers(hub, listing, queries, watch))
-                _check_essential(listing)
+                check_essential(listing)
             return listing
     except Unreachable as error:
         raise _wrong(f"cannot be asked: {error}", "kubectl --kubeconfig FILE get --raw /version tries it") from None
@@ -75,7 +73,7 @@ def system_of(served: Served) -> System:
     found = [system for system, marks in _MARKS.items() if all(mark in served for mark in marks)]
     if len(found) == 1:
         return found[0]
-    groups = sorted({group for group, _ in served if group.endswith(_STEERING)})
+    groups = sorted({group for group, _ in served if group.endswith(STEERING)})
     if found:
         what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
         raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
@@ -143,21 +141,6 @@ def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]
         parts += [together] if together else []
         parts += [(one,) for one in same if one not in together]
     return parts
-
-
-def _check_essential(listing: Listing) -> None:
-    """Check that all was answered that steers a hub: without it, an observation would be wrong and not only partial.
-
-    Raises:
-        FleetError: something was not.
-    """
-    problems = [
-        Problem(what, subject=f"{HUB}, {query.kind}.{query.group}", hint=_ROLE)
-        for query, what in sorted(listing.refused.items())
-        if f".{query.group}".endswith(_STEERING)
-    ]
-    if problems:
-        raise FleetError(problems)
 
 
 def refusals(listing: Listing) -> Iterator[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.wire import to_yaml
-from fleet_components.hub.listing import System
-from fleet_components.model.codec import MisfitError, below, decode, one_of, ranged
+from fleet_components.hub.listing import Query, System
+from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.wire import read_time
@@ -21,6 +21,8 @@ FORMAT = 1
 """Version of the form of an observed directory."""
 MEND = "fleet observe --update writes it anew; or go back to the last commit of the folder observed/"
 """Hint for what was written by an observation and is damaged."""
+REFRESHED = timedelta(hours=12)
+"""Age after which the time of a header is written anew, although nothing else has changed."""
 UPGRADE = "upgrade fleet-components"
 
 
@@ -49,6 +51,30 @@ class Silence:
     since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
 
 
+@attrs.frozen(kw_only=True)
+class Unanswered:
+    """Account of a list that the hub did not answer.
+
+    Attributes:
+        api_version: the version of its objects, after their group.
+        kind: their kind.
+        namespace: the namespace in which they are; empty for all.
+        why: the reason.
+        since: when the record of them was made, in RFC 3339; empty if there is none.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    why: str
+    since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
+
+    @property
+    def query(self) -> Query:
+        """The request that was not answered."""
+        return Query(self.api_version, self.kind, self.namespace)
+
+
 @attrs.frozen
 class Header:
     """Header of an observed directory.
@@ -57,13 +83,23 @@ class Header:
         system: the system that the hub runs.
         as_of: when it was observed.
         silent: members that did not answer.
+        unanswered: lists that the hub did not answer.
+        unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
     """
 
     system: System
     as_of: datetime
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
+    unanswered: tuple[Unanswered, ...] = ()
+    unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def says_no_more_than(self, before: Header | None) -> bool:
+        """Return whether an earlier header says the same, with a time that is not too old."""
+        if before is None or self.as_of - before.as_of > REFRESHED:
+            return False
+        return attrs.evolve(self, as_of=before.as_of).text() == before.text()
 
     def text(self) -> str:
         """Return the header as YAML."""
@@ -73,6 +109,8 @@ class Header:
             "system": self.system.value,
             "asOf": told_time(self.as_of),
             **({"silent": silent} if silent else {}),
+            **({"unanswered": [encode(one) for one in self.unanswered]} if self.unanswered else {}),
+            **({"unknown": sorted(self.unknown)} if self.unknown else {}),
             **({"notes": sorted(self.notes)} if self.notes else {}),
         }
         return to_yaml({"apiVersion": API_VERSION, "kind": KIND, "spec": spec})
@@ -98,6 +136,28 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
     return found
 
 
+def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tuple[Unanswered, ...]:
+    """Return the lists that were not answered, each with since when the record of their objects is.
+
+    Args:
+        reasons: why, by request.
+        before: the header of the last observation; None if there was none.
+    """
+    known = {one.query: one.since for one in before.unanswered} if before else {}
+    since = told_time(before.as_of) if before else ""
+    whys = {Query(one.api_version, one.kind, one.namespace): why for one, why in sorted(reasons.items())}
+    return tuple(
+        Unanswered(
+            api_version=one.api_version,
+            kind=one.kind,
+            namespace=one.namespace,
+            why=why,
+            since=known.get(one, since),
+        )
+        for one, why in sorted(whys.items())
+    )
+
+
 @attrs.frozen
 class _Format:
     format: int = attrs.field(metadata=ranged(1))
@@ -108,6 +168,8 @@ class _Spec:
     system: str = attrs.field(metadata=one_of(*System))
     as_of: str = attrs.field(metadata={"problem": _no_time})
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
+    unanswered: tuple[Unanswered, ...] = ()
+    unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -139,4 +201,4 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
-    return Header(System(read.system), as_of, read.silent, read.notes)
+    return Header(System(read.system), as_of, read.silent, read.unanswered, read.unknown, read.notes)

@@ -236,7 +236,7 @@ class Update:
         mine, base = self._here.get(path), self._before.objects[path]
         edits = list(_edits(base, mine.data)) if mine else []
         if path in self.kept:
-            self.edited |= {path} if edits or path in self._foreign else set()
+            self.edited |= {path} if edits or mine is None else set()
         elif path in self._foreign:
             self.edited.add(path)
         elif mine:

@@ -101,8 +101,13 @@ def _policy_path(data: Object, kinds: _Kinds) -> str:
 
 def _object_path(data: Object, kinds: _Kinds) -> str:
     manifest = Manifest(data)
-    folder = f"{OBJECTS}/{_stem(manifest.namespace)}" if manifest.namespace else OBJECTS
+    folder = f"{OBJECTS}/{directory_of(manifest.namespace)}" if manifest.namespace else OBJECTS
     return f"{folder}/{kinds.named(data)}.{_stem(manifest.name)}.yaml"
+
+
+def directory_of(namespace: str) -> str:
+    """Return the name of the folder with the objects of a namespace."""
+    return _stem(namespace)
 
 
 class _Kinds:

@@ -16,7 +16,7 @@ from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
-from fleet_components.hub.folder.header import MEND, Silence, read_header
+from fleet_components.hub.folder.header import MEND, Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System
@@ -38,6 +38,8 @@ class Remembered:
         system: the system that the hub runs.
         as_of: when it was observed.
         silent: members that did not answer, with since when their record is.
+        unanswered: lists that the hub did not answer, with since when the record of their objects is.
+        unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
@@ -48,6 +50,8 @@ class Remembered:
     system: System
     as_of: datetime
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
+    unanswered: tuple[Unanswered, ...] = ()
+    unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
@@ -103,7 +107,16 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
     if problems:
         raise FleetError(problems)
     read = Remembered(
-        folder, header.system, header.as_of, header.silent, header.notes, tuple(resources), files, _fleet(folder)
+        folder,
+        header.system,
+        header.as_of,
+        header.silent,
+        header.unanswered,
+        header.unknown,
+        header.notes,
+        tuple(resources),
+        files,
+        _fleet(folder),
     )
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)

@@ -17,7 +17,7 @@ from fleet_components.content.observed import MEMBERS, MEMORY, is_observed
 from fleet_components.content.three_way import public
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
 from fleet_components.hub.folder.form import digest, object_text, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences
+from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Update
 from fleet_components.hub.folder.paths import (
@@ -33,6 +33,7 @@ from fleet_components.hub.folder.paths import (
     part_of,
 )
 from fleet_components.hub.folder.reading import Inventory, read_inventory
+from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
@@ -129,26 +130,37 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         {path: one if secrets else public(one) for path, one in object_files(observation).items()}
     )
     found = hidden_apart(found, secrets=secrets)
-    plan = Update(folder, known, found)
+    everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
+    old = OldRecord.of(folder, everywhere, observation, found)
+    observation = old.with_new(observation)
+    plan = Update(folder, known, found, frozenset(old.objects))
     _check_places(folder, [*found, *map(part_of, found), *parts, *inventory.objects])
     if problems := () if update else tuple(plan.in_the_way()):
         raise FleetError(problems)
     plan.run()
     memory = _memory(observation)
-    texts = {path: digest(text) for path, text in memory.items()}
-    last = {
-        INVENTORY: Inventory(plan.bases, texts, plan.own).text(),
-        HEADER: Header(
-            observation.system, observation.as_of, silences(observation.silent, before), observation.notes
-        ).text(),
-    }
+    texts = {**old.memory, **{path: digest(text) for path, text in memory.items()}}
+    bases, own = dict(plan.bases), dict(plan.own)
+    for path, base in old.objects.items():
+        (bases if path in inventory.objects else own)[path] = base
+    header = Header(
+        observation.system,
+        observation.as_of,
+        silences(observation.silent, before),
+        unanswered_since(observation.unanswered, before),
+        observation.unknown,
+        observation.notes,
+    )
+    last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     apart = {path: object_text(one) for path, one in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
-    removed = [*plan.removed, *_stale(folder, memory, parts)]
+    removed = [*plan.removed, *_stale(folder, {**old.memory, **memory}, parts)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
+    if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
+        changed = {}  # a job that commits what has changed has nothing to commit
     private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)

@@ -13,14 +13,8 @@ from fleet_components.model.text import count, few
 
 def notes_of(reading: Reading) -> tuple[str, ...]:
     """Return the notes, sorted."""
-    kinds = (_refused, _unusable, _leaving, _bindings, _passed_over, _workloads, _pending)
+    kinds = (_unusable, _leaving, _bindings, _passed_over, _workloads, _pending)
     return tuple(sorted({UNTOLD, *(note for notes in kinds for note in notes(reading))}))
-
-
-def _refused(reading: Reading) -> Iterator[str]:
-    for query, why in reading.listing.refused.items():
-        where = f" in namespace {query.namespace}" if query.namespace else ""
-        yield f"{query.kind} objects of {query.api_version}{where} were not read: {why}"
 
 
 def _unusable(reading: Reading) -> Iterator[str]:
@@ -56,7 +50,7 @@ def _passed_over(reading: Reading) -> Iterator[str]:
 
 def _bindings(reading: Reading) -> Iterator[str]:
     for key, binding in reading.bindings.items():
-        if reading.listing.object(key) is None:
+        if reading.listing.object(key) is None and key not in reading.unknown:
             yield f"the binding of {key} is left out: its template was not read"
         if (binding.spec.get("suspension") or {}).get("scheduling"):
             yield f"scheduling of {key} is suspended on its binding, which a plan does not know"

@@ -6,6 +6,8 @@ from fleet_components.hub.karmada.notes import notes_of
 from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
+from fleet_components.plan.karmada.templates import template_name
+from fleet_components.plan.names import TEMPLATE_KIND
 
 
 def karmada_observation(listing: Listing) -> Observation:
@@ -24,5 +26,7 @@ def karmada_observation(listing: Listing) -> Observation:
         objects=reading.objects,
         subjects=tuple(sorted(subjects, key=lambda one: one.name)),
         waiting=reading.templates.waiting,
+        unanswered=reading.unanswered,
+        unknown=tuple(f"{TEMPLATE_KIND}/{template_name(key)}" for key in reading.unknown),
         notes=notes_of(reading),
     )

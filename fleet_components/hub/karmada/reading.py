@@ -20,7 +20,7 @@ from fleet_components.hub.karmada.settings import settings_of
 from fleet_components.hub.karmada.template import BoundTemplate
 from fleet_components.hub.karmada.unbound import unbound
 from fleet_components.hub.karmada.workloads import workloads_of
-from fleet_components.hub.listing import Listing, Object
+from fleet_components.hub.listing import Listing, Object, Query
 from fleet_components.hub.observation import ObservedSubject
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.inventory import Inventory
@@ -75,6 +75,27 @@ class Reading:
         """The custom workload kinds, as far as bindings tell where they have their replicas."""
         templates = {key: one for key in self.bindings if (one := self.listing.object(key))}
         return tuple(workloads_of(self.bindings.values(), templates))
+
+    @cached_property
+    def unanswered(self) -> Mapping[Query, str]:
+        """Why requests for templates were not answered, those included that nobody could make.
+
+        Something is bound of a kind that is not served: an API server of its own is away, or its definition is gone.
+        """
+        known = ((one.template.group, one.template.kind) for one in self.bindings.values())
+        gone = {(group, kind) for group, kind in known if (group, kind) not in self.listing.served}
+        lists = (
+            Query(one.api_version, one.template.kind, one.template.namespace)
+            for one in self.bindings.values()
+            if (one.template.group, one.template.kind) in gone
+        )
+        return {**dict.fromkeys(lists, "is not served"), **self.listing.refused}
+
+    @cached_property
+    def unknown(self) -> tuple[ObjectKey, ...]:
+        """The templates that are bound, and were not answered."""
+        absent = (key for key in self.bindings if self.listing.object(key) is None)
+        return tuple(sorted(key for key in absent if any(query.asks_for(key) for query in self.unanswered)))
 
     @cached_property
     def leaving(self) -> tuple[Object, ...]:

@@ -11,8 +11,8 @@ from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS, PLACEMENTS
 from fleet_components.hub.kubefleet.queries import DEFINITIONS
 from fleet_components.hub.kubefleet.snapshots import Contents
-from fleet_components.hub.listing import Listing, Object
-from fleet_components.model.kinds import BUILT_IN
+from fleet_components.hub.listing import Listing, Object, Query
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.source import Source
 
@@ -35,18 +35,44 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
     return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
 
 
-def objects_on(listing: Listing, kept: Kept, notes: list[str]) -> Iterator[Manifest]:
+def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
+    """Return why requests for objects were not answered, those included that nobody could make.
+
+    The hub has sent objects of a kind that it does not serve: an API server of its own is away.
+    """
+    sent = (Manifest(data) for data in _newest(listing, kept).values())
+    gone = {
+        Query(one.api_version, one.kind, one.namespace) for one in sent if (one.group, one.kind) not in listing.served
+    }
+    return {**dict.fromkeys(gone, "is not served"), **listing.refused}
+
+
+def definitions_instead(listing: Listing) -> Iterator[Manifest]:
+    """Yield a definition of each custom kind that the hub serves, where it does not tell its definitions."""
+    if DEFINITIONS not in listing.refused:
+        return
+    for (group, kind), one in sorted(listing.served.items()):
+        if group and (group, kind) not in BUILT_IN and group not in BUILT_IN_GROUPS:
+            versions = [{"name": one.api_version.rpartition("/")[2], "served": True}]
+            scope = "Namespaced" if one.namespaced else "Cluster"
+            names = {"kind": kind, "plural": one.plural}
+            spec = {"group": group, "names": names, "scope": scope, "versions": versions}
+            header = {"apiVersion": DEFINITIONS.api_version, "kind": DEFINITIONS.kind}
+            yield Manifest({**header, "metadata": {"name": f"{one.plural}.{group}"}, "spec": spec})
+
+
+def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]) -> Iterator[Manifest]:
     """Yield the objects that placements may select; Secrets without their data, unless it was asked for.
 
     Args:
         listing: the answers of the hub.
         kept: what the hub keeps.
+        unanswered: the requests that were not answered.
         notes: notes are added about what is left out.
     """
     newest = _newest(listing, kept)
-    unknown = {(query.group, query.kind, query.namespace) for query in listing.refused}
     # Without what the hub does not tell, objects would seem to leave.
-    yield from (Manifest(data) for key, data in newest.items() if (key.group, key.kind, key.namespace) in unknown)
+    yield from (Manifest(data) for key, data in newest.items() if any(query.asks_for(key) for query in unanswered))
     for data in listing:
         manifest = Manifest(data)
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from fleet_components.hub.kubefleet.kept import Kept
-from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS
 from fleet_components.hub.kubefleet.members import members_of
-from fleet_components.hub.kubefleet.objects import objects_on, selected_objects
+from fleet_components.hub.kubefleet.objects import definitions_instead, objects_on, selected_objects, unanswered_lists
 from fleet_components.hub.kubefleet.policies import policies_of
 from fleet_components.hub.kubefleet.refused import refused_policies
 from fleet_components.hub.kubefleet.subjects import subjects_of
-from fleet_components.hub.listing import Listing, Query
+from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, gathered
-
-_HINT = "grant what fleet observe --rbac prints"
 
 
 def kubefleet_observation(listing: Listing) -> Observation:
@@ -26,17 +22,17 @@ def kubefleet_observation(listing: Listing) -> Observation:
     Raises:
         FleetError: the hub does not tell what steers it, or what it remembers.
     """
-    if unknown := [query for query in sorted(listing.refused) if query.group in (GROUP, MEMBERS)]:
-        raise FleetError(Problem(f"{one.kind} cannot be read: {listing.refused[one]}", hint=_HINT) for one in unknown)
     notes, kept, members = list[str](), Kept.of(listing), members_of(listing)
-    notes += (_unanswered(query, why) for query, why in sorted(listing.refused.items()))
-    policies, objects = policies_of(listing, notes), tuple(objects_on(listing, kept, notes))
-    source = gathered(Given((*map(Manifest, policies), *objects)))
+    unanswered = unanswered_lists(listing, kept)
+    policies, objects = policies_of(listing, notes), tuple(objects_on(listing, kept, unanswered, notes))
+    sent = {one.key for one in objects}
+    judged = (*objects, *(one for one in definitions_instead(listing) if one.key not in sent))
+    source = gathered(Given((*map(Manifest, policies), *judged)))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)
     if refused := refused_policies(source, map(Manifest, policies), kept, inventory):
         notes += (f"{key} cannot be carried out, and is left out: {why}" for key, why in sorted(refused.items()))
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
-        source = gathered(Given((*map(Manifest, policies), *objects)))
+        source = gathered(Given((*map(Manifest, policies), *judged)))
     return Observation(
         system=listing.system,
         as_of=listing.as_of,
@@ -44,10 +40,6 @@ def kubefleet_observation(listing: Listing) -> Observation:
         policies=policies,
         objects=selected_objects(source, objects),
         subjects=subjects_of(listing, kept, members, refused, notes),
+        unanswered=unanswered,
         notes=tuple(notes),
     )
-
-
-def _unanswered(query: Query, why: str) -> str:
-    place = f" in {query.namespace}" if query.namespace else ""
-    return f"{query.kind}{place} cannot be read: {why}; what was sent last stands for it"

@@ -154,7 +154,7 @@ def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Col
     )
 
 
-def template_name(manifest: Manifest) -> str:
+def template_name(manifest: Manifest | ObjectKey) -> str:
     """Return ``namespace/Kind/name``; kinds that are not built in have their group, as in ``Widget.example.com``."""
     kind = manifest.kind
     if (manifest.group, kind) not in BUILT_IN and manifest.group:

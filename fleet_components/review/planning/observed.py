@@ -16,6 +16,7 @@ from fleet_components.hub.azure.remarks import run_warnings
 from fleet_components.hub.folder.header import read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -25,6 +26,7 @@ from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 
+_ASK = "fleet observe --rbac --hub KUBECONFIG prints the role that may ask for all of it"
 _ONE = "plan one at a time: a fleet has one hub"
 
 
@@ -90,9 +92,29 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     for name, silence in sorted(observed.silent.items()):
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
+    yield from _not_answered(observed, plan)
     if observed.notes:
         what = f"the observation leaves out: {few(observed.notes, 2)}"
         yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
+
+
+def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
+    """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
+    for one in observed.unanswered:
+        where = f" in namespace {one.namespace}" if one.namespace else ""
+        named = [
+            subject.name
+            for subject in plan.subjects
+            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects)
+        ]
+        record = f"what is here of them is of {one.since}" if one.since else "nothing is known of them"
+        concerned = f": {few(named)} may change" if named else ""
+        group = f".{one.query.group}" if one.query.group else ""
+        what = f"{one.kind}{group} objects{where} were not answered when the hub was observed; {record}{concerned}"
+        yield Problem(what, hint=f"{one.why}; {_ASK}")
+    if observed.unknown:
+        what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
+        yield Problem(what, hint=_ASK)
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

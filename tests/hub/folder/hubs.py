@@ -89,7 +89,7 @@ def seen(observation: Observation) -> Source:
 
 def later(observation: Observation, **changes: Any) -> Observation:
     """The hub an hour later."""
-    return attrs.evolve(observation, as_of=datetime(2026, 11, 23, 19, 0, tzinfo=UTC), **changes)
+    return attrs.evolve(observation, **{"as_of": datetime(2026, 11, 23, 19, 0, tzinfo=UTC), **changes})
 
 
 def texts(folder: Path) -> dict[str, str]:

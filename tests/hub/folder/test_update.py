@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,16 @@ def updated(folder: Path, observation: Observation, **more: Any) -> Changes:
     return write_observation(folder, observation, update=True, **more)
 
 
-def test_only_the_time_changes(folder: Path, observation: Observation) -> None:
+@pytest.mark.parametrize(("hours", "written"), [(1, ()), (12, ()), (13, ("observed/hub.yaml",))])
+def test_of_a_hub_that_has_not_changed_only_an_old_time_is_written(
+    hours: int, written: tuple[str, ...], folder: Path, observation: Observation
+) -> None:
     before = {path: os.stat(folder / path).st_mtime_ns for path in texts(folder)}
-    assert updated(folder, later(observation)) == Changes(changed=("observed/hub.yaml",))
+    at = observation.as_of + timedelta(hours=hours)
+    assert updated(folder, later(observation, as_of=at)) == Changes(changed=written)
+    assert read_observation(folder, KEEPER).as_of == (at if written else observation.as_of)
     after = {path: os.stat(folder / path).st_mtime_ns for path in texts(folder)}
-    assert {path for path in before if before[path] != after[path]} == {"observed/hub.yaml"}
+    assert {path for path in before if before[path] != after[path]} == set(written)
 
 
 def test_what_the_hub_has_changed_is_written(folder: Path, observation: Observation) -> None:
@@ -128,7 +134,7 @@ def test_a_merged_change_stays_until_the_hub_has_it(folder: Path, observation: O
 
 def test_comments_stay_where_the_hub_says_the_same(folder: Path, observation: Observation) -> None:
     edit(folder / CONFIG, "\ndata:\n", "\n# agreed with sales\ndata:\n")
-    assert updated(folder, later(observation)) == Changes(changed=("observed/hub.yaml",))
+    assert updated(folder, later(observation)) == Changes()
     assert "agreed with sales" in (folder / CONFIG).read_text()
 
 

@@ -174,14 +174,18 @@ def unanswered(kind: str) -> Listing:
 def test_what_may_not_be_read_is_as_it_was_sent() -> None:
     observation = read_hub(unanswered("Secret"))
     assert list(changes(planned(observation))) == []
-    assert observation.notes == ("Secret in shop cannot be read: forbidden; what was sent last stands for it",)
+    assert [(one.kind, one.namespace, why) for one, why in observation.unanswered.items()] == [
+        ("Secret", "shop", "forbidden")
+    ]
 
 
 @pytest.mark.parametrize("kind", ["MemberCluster", "ClusterResourceBinding", "Work"])
 def test_a_hub_that_does_not_tell_what_it_remembers_is_not_read(kind: str) -> None:
     with pytest.raises(FleetError) as error:
         read_hub(unanswered(kind))
-    assert [one.what for one in error.value.problems] == [f"{kind} cannot be read: forbidden"]
+    assert [(one.subject.partition(".")[0], one.what) for one in error.value.problems] == [
+        (f"the hub, {kind}", "forbidden")
+    ]
 
 
 def test_data_that_is_asked_for_is_in_the_objects() -> None:

@@ -1,0 +1,114 @@
+"""What a hub does not answer is not gone: its old record stays, and a plan says what it does not know."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from fleet_components import FleetError
+from fleet_components.hub.folder.reading import read_observation
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.listing import Listing, Query
+from fleet_components.hub.reading import STEERING, missing, read_hub
+from fleet_components.plan.stored import Keeper
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from tests.delivery.karmada.recording import Recording as KarmadaRecording
+from tests.delivery.kubefleet.recording import MEMBERS, Recording
+from tests.hub.folder.hubs import texts
+from tests.hub.karmada.api import Api
+from tests.hub.karmada.recorded import ControlPlane
+from tests.hub.kubefleet.recorded import RecordedHub
+from tests.shared import SHARED, shared
+
+KUBEFLEET, KARMADA = "vectors/kubefleet-live", "vectors/karmada-live"
+NAMES = [
+    *(f"{KUBEFLEET}/{file.name}" for file in sorted((SHARED / KUBEFLEET).glob("*.json")) if file.name != MEMBERS),
+    *(f"{KARMADA}/{file.name}" for file in sorted((SHARED / KARMADA).glob("*.json"))),
+]
+FEW = [name for name in NAMES if "select" in name or "depend" in name or "envelope" in name][:6]
+WHY = "is forbidden to the user of the kubeconfig"
+
+
+def ended(name: str) -> Listing:
+    """What the hub of a recording answers in the end."""
+    if name.startswith(KUBEFLEET):
+        return [listing for _, listing in RecordedHub(Recording.read(shared(name))).listings()][-1]
+    hub = ControlPlane(recording := KarmadaRecording.read(shared(name)))
+    return Api(tuple([hub.objects(step) for step in recording.steps][-1])).listing()
+
+
+def without(whole: Listing, refused: Callable[[Query], bool]) -> Listing:
+    """What the hub answers where some requests are refused."""
+    listing = Listing(whole.system, whole.as_of, whole.served, secrets=whole.secrets)
+    while queries := missing(listing):
+        told = {query: whole.answers.get(query, ()) for query in queries if not refused(query)}
+        listing = listing.with_answers(told, {query: WHY for query in queries if refused(query)})
+    return listing
+
+
+def is_essential(query: Query) -> bool:
+    return f".{query.group}".endswith(STEERING)
+
+
+def said(folder: Path) -> tuple[Survey, list[str]]:
+    """The plan of a directory, with its warnings."""
+    found = survey([folder], CommandLine())
+    return found, [one.what for plan in found.plans for one in plan.warnings]
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in NAMES])
+def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(name: str, tmp_path: Path) -> None:
+    whole = ended(name)
+    write_observation(tmp_path / "old", read_hub(whole), update=False)
+    for number, query in enumerate(sorted(whole.answers)):
+        refused = without(whole, lambda one, query=query: one == query)  # type: ignore[misc]
+        if is_essential(query):
+            with pytest.raises(FleetError) as caught:
+                read_hub(refused)
+            assert all("fleet observe --rbac --hub KUBECONFIG" in one.hint for one in caught.value.problems)
+            continue
+        folder = tmp_path / str(number)
+        shutil.copytree(tmp_path / "old", folder)
+        for _ in range(2):
+            assert write_observation(folder, read_hub(refused), update=True).removed == (), query
+        assert any(query.kind in one and "not answered" in one for one in said(folder)[1]), query
+        # Answered again, nothing is left of it.
+        assert write_observation(folder, read_hub(whole), update=True).removed == ()
+        assert texts(folder) == texts(tmp_path / "old"), query
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in NAMES])
+def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(name: str, tmp_path: Path) -> None:
+    whole = ended(name)
+    refused = without(whole, lambda query: not is_essential(query))
+    write_observation(tmp_path / "hub", read_hub(refused), update=False)
+    kinds = {query.kind for query in refused.refused}
+    try:
+        warnings = said(tmp_path / "hub")[1]
+    except FleetError:
+        return  # the plan needs what is not known, and says so
+    for kind in kinds:
+        assert any(kind in one and "nothing is known of them" in one for one in warnings), warnings
+    names = {one.name for one in read_hub(whole).subjects}
+    known = {one.name for one in read_hub(refused).subjects}
+    told = read_observation(tmp_path / "hub", Keeper("local", "fleet")).unknown
+    bound = {one.name for one in read_hub(whole).subjects if one.done}
+    assert bound & (names - known) <= set(told)
+
+
+@pytest.mark.parametrize("name", FEW[:1] or ["all"])
+def test_the_record_keeps_its_time_and_edits_stay(name: str, tmp_path: Path) -> None:
+    whole = ended(name)
+    folder = tmp_path / "hub"
+    write_observation(folder, read_hub(whole), update=False)
+    query = next(one for one in sorted(whole.answers) if not is_essential(one) and whole.answers[one])
+    refused = attrs.evolve(read_hub(without(whole, lambda one: one == query)))
+    for _ in range(2):
+        write_observation(folder, refused, update=True)
+        (account,) = read_observation(folder, Keeper("local", "fleet")).unanswered
+        assert (account.kind, account.why) == (query.kind, WHY)
+        assert account.since.startswith(whole.as_of.strftime("%Y-%m-%d"))
