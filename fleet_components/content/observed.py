@@ -15,6 +15,8 @@ MEMORY = "observed"
 MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
 PARTS = (MEMBERS, OBJECTS, POLICIES)
 """Folders in it with what changes by itself in members, and with objects whose data is hidden."""
+FILES = f"{MEMORY}/files.json"
+"""Inventory: what the last observation has written, and what files of people said then."""
 _HEADER = f"{MEMORY}/hub.yaml"
 # Not parsed: a header that is damaged, by a merge for example, is one still.
 _MARKS = (
