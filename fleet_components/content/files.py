@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 import attrs
@@ -125,7 +125,7 @@ def decoded(raw: bytes, file: str) -> str:
 
 def _in_folder(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     marker = _marker(source)
-    if marker != source:
+    if marker != source and not is_observed(source):
         yield SourceEntry(source, source, _kind(marker.name), named=True)
     else:
         yield from sorted(_walk(source, source, problems), key=lambda entry: entry.path)
@@ -135,9 +135,13 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
     def failed(error: OSError) -> None:
         problems.append(unreadable(Path(error.filename), error))
 
+    written = is_observed(start)
     for folder, subfolders, names in os.walk(start, onerror=failed):
         marker = _marker(Path(folder))
-        if marker != Path(folder):
+        if marker != Path(folder) and written and _is_written(Path(folder).relative_to(start)):
+            names = [name for name in names if name not in _BUILT]
+            problems.append(_beside_files(marker, start))
+        elif marker != Path(folder):
             yield SourceEntry(Path(folder), top, _kind(marker.name))
             # What is inside is input of the build: the templates of a chart are not even YAML.
             subfolders.clear()
@@ -155,6 +159,19 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
                 problems.append(Problem(f"is a link that leads out of {top}", file=str(path), hint=hint))
             else:
                 yield SourceEntry(path, top)
+
+
+def _is_written(folder: PurePath) -> bool:
+    """Return whether an observation writes into a folder of its directory, whose path there is given."""
+    return not folder.parts or folder.parts[0] in PARTS
+
+
+def _beside_files(marker: Path, observed: Path) -> Problem:
+    """Return the problem of an input of kustomize or helm among the files of an observation."""
+    tool = "helm" if marker.name == CHART else "kustomize"
+    what = f"is input of {tool} in an observed directory, whose files are what the hub gets, as they are"
+    hint = f"move it out of {observed}: beside it, it can have the folders policies and objects as resources"
+    return Problem(what, file=str(marker), hint=hint)
 
 
 def _parts(memory: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:

@@ -147,3 +147,22 @@ def test_no_link_is_followed(place: str, write: Write, tmp_path: Path) -> None:
 def test_without_a_header_it_is_a_directory_like_any_other(write: Write) -> None:
     with pytest.raises(FleetError):
         load(write({path: text for path, text in FILES.items() if path != "observed/hub.yaml"}))
+
+
+@pytest.mark.parametrize("place", ["", "objects/", "policies/ClusterResourcePlacement/"])
+@pytest.mark.parametrize("name", ["kustomization.yaml", "Chart.yaml"])
+def test_a_kustomization_among_its_files_is_refused_and_told_how(place: str, name: str, write: Write) -> None:
+    folder = write({**FILES, f"{place}{name}": "resources: [a.yaml]\n", "objects/a.yaml": SECRET})
+    (problem,) = problems(folder)
+    assert (problem.file, problem.hint[:11]) == (f"hub/{place}{name}", "move it out")
+    assert "in an observed directory" in problem.what
+
+
+def test_a_chart_in_a_folder_of_peoples_own_is_told_how_to_declare(write: Write) -> None:
+    (problem,) = problems(write({**FILES, "charts/shop/Chart.yaml": "name: shop\n"}))
+    assert "or declare it" in problem.hint
+
+
+def test_files_that_are_no_source_are_passed_over(write: Write) -> None:
+    others = {"README.md": "# [", ".DS_Store": "x", "a.yaml~": "a: [", "#a.yaml#": "a: [", ".github/a.yaml": "a: ["}
+    assert problems(write({**FILES, **others, "empty.yaml": ""})) == []

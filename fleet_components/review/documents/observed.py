@@ -91,5 +91,5 @@ def observed_document(found: Asked, changes: Changes, silent: Mapping[str, str],
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
         "grant": found.grant if any("is forbidden" in one for one in refused) else None,
-        "notes": [*observation.notes, *found.left_out],
+        "notes": [*observation.notes, *found.left_out, *changes.remarks],
     }

@@ -28,14 +28,14 @@ def print_observed(console: Console, document: Document) -> None:
     """Print an observation: what it is of, what has changed, what is missing in it, and what else is to be known."""
     _print(console, _of_what(document), "bold", indent=0)
     _print_changes(console, document)
-    whose = "the hub" if document["hub"] else "the clusters"
-    for heading, files in (
+    whose = "the hub has" if document["hub"] else "the clusters have"
+    for heading, noun, files in (
         # Of clusters without a hub, all that is placed there is made by people.
-        ("edited, and not on the hub yet", document["edited"] if document["hub"] else []),
-        (f"edits that {whose} {'has' if document['hub'] else 'have'} replaced", document["lost"]),
-        ("with the data of Secrets: not to be committed", document["private"]),
+        ("edited, and not on the hub yet", "file", document["edited"] if document["hub"] else []),
+        (f"replaced, as {whose} changed the same field (to have it again, write it again)", "edit", document["lost"]),
+        ("with the data of Secrets: not to be committed", "file", document["private"]),
     ):
-        _print_files(console, heading, files)
+        _print_files(console, heading, files, noun)
     for name, reason in document["silent"].items():
         _print(console, f"! member {visible(name)} {one_line(visible(reason))}", "red", indent=0)
     for refusal in document["refused"]:
@@ -68,13 +68,13 @@ def _weight(note: str) -> int:
     return 2 if note == UNTOLD else 1
 
 
-def _print_files(console: Console, heading: str, files: Sequence[str]) -> None:
+def _print_files(console: Console, heading: str, files: Sequence[str], noun: str) -> None:
     if files:
-        _print(console, f"{heading}: {count(len(files), 'file')}", indent=0)
+        _print(console, f"{heading}: {count(len(files), noun)}", indent=0)
         for file in files[:MOST_FILES]:
             _print(console, visible(file))
         if more := len(files[MOST_FILES:]):
-            _print(console, f"and {count(more, 'more file')}")
+            _print(console, f"and {count(more, f'more {noun}')}")
 
 
 def _print_changes(console: Console, document: Document) -> None:
