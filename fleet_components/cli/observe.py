@@ -20,6 +20,7 @@ from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
 from fleet_components.hub.folder.header import Header, silences, told_time
+from fleet_components.hub.folder.reading import observed_members
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, System
 from fleet_components.hub.observation import Observation
@@ -134,8 +135,9 @@ def observe(
         observation = with_members(observation, kubeconfigs, timeout=timeout, watch=watch)
     else:
         recorded = _recorded(out) if update else ()
+        unasked = observed_members(out) - kubeconfigs.keys() if update else ()
         observation = members_alone(
-            System(kind or System.KUBEFLEET), kubeconfigs, recorded, timeout=timeout, watch=watch
+            System(kind or System.KUBEFLEET), kubeconfigs, recorded, unasked, timeout=timeout, watch=watch
         )
     refused = tuple(refusals(listing)) if listing else ()
     incomplete = strict and bool(refused or observation.silent or (observation.fleet and observation.fleet.unread))

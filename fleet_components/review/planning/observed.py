@@ -16,6 +16,7 @@ from fleet_components.hub.azure.remarks import run_warnings
 from fleet_components.hub.folder.header import read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
+from fleet_components.hub.observation import NOT_ASKED
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
@@ -91,7 +92,8 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         yield from run_warnings(observed.fleet, _members_changed(plan), str(observed.folder / AZURE_FILE))
     for name, silence in sorted(observed.silent.items()):
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
-        yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
+        asked = NOT_ASKED if silence.why.startswith(NOT_ASKED) else "did not answer"
+        yield Problem(f"{name} {asked} when the hub was observed; {record}", hint=silence.why)
     yield from _not_answered(observed, plan)
     if observed.notes:
         what = f"the observation leaves out: {few(observed.notes, 2)}"
