@@ -109,7 +109,7 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
             for subject in plan.subjects
             if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects)
         ]
-        record = f"what is here of them is of {one.since}" if one.since else "nothing is known of them"
+        record = f"what is here of them is of {one.since}" if one.since else "there is no old record of them"
         concerned = f": {few(named)} may change" if named else ""
         group = f".{one.query.group}" if one.query.group else ""
         what = f"{one.kind}{group} objects{where} were not answered when the hub was observed; {record}{concerned}"
