@@ -19,6 +19,7 @@ _OF_OBJECTS = frozenset(("metadata", "data", "stringData"))
 """Fields that an object has, and a reference to one has not."""
 INTO_SECRET = "intoSecret"
 """Field of kept override rules: true if what they change is a Secret."""
+_SELECTORS = ("resourceSelectors", "clusterResourceSelectors")
 _PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
 """Fields of overrides whose items have a ``value`` that any field of an object may get."""
 
@@ -46,8 +47,9 @@ def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
 
     A policy that selects no Secret by its kind is returned as it is.
     """
-    spec = policy.get("spec") or {}
-    selectors = (*(spec.get("resourceSelectors") or ()), *(spec.get("clusterResourceSelectors") or ()))
+    spec = policy.get("spec")
+    found = [spec.get(field) for field in _SELECTORS] if isinstance(spec, Mapping) else []
+    selectors = (one for some in found if isinstance(some, list | tuple) for one in some if isinstance(one, Mapping))
     return _without_values(policy) if any(is_secret_kind(one.get("kind")) for one in selectors) else policy
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_components.content.revision import canonical
-from fleet_components.content.secret import redacted, redacted_policy
 from fleet_components.content.wire import escaped, to_yaml
 from fleet_components.hub.listing import Object
 
@@ -30,16 +29,6 @@ def settled(member: Object) -> Object:
     """Return a member with those lists sorted whose order has no meaning."""
     found: Object = _settled(member, "")
     return found
-
-
-def public(data: Object) -> Object:
-    """Return an object with ``[secret]`` for the data of Secrets, and for what an override policy gives them."""
-    return redacted(redacted_policy(data))
-
-
-def digests(data: Object) -> dict[str, str]:
-    """Return a digest of each part of an object, without what is secret in it."""
-    return {key: digest(canonical(value)) for key, value in sorted(public(data).items()) if key not in _FIRST[:2]}
 
 
 def digest(text: str) -> str:

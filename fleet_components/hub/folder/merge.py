@@ -1,89 +1,292 @@
-"""One object of an observed directory from three sides: as it was observed last, as the file has it, as the hub has it.
+"""Brings the files of an observed directory up to date: objects as they were observed, as people have them, and now.
 
-What people have changed in a file stays until the hub has it or has changed the same part: see :func:`merged`.
+What people write stays, in the text as they have written it. Objects are merged field by field, as
+:func:`fleet_components.content.three_way.three_way` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-from fleet_components.hub.folder.form import digests
+from fleet_components.content.files import find
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.insertion import UnwritableError
+from fleet_components.content.load import readable
+from fleet_components.content.observed import OBJECTS, POLICIES
+from fleet_components.content.regular_file import read_regular
+from fleet_components.content.restoration import restored
+from fleet_components.content.three_way import LostEdit, Merge, Shape, public, shape, shape_of, three_way, within
+from fleet_components.hub.folder.form import object_text
+from fleet_components.hub.folder.paths import INVENTORY, is_hidden_place, part_of
+from fleet_components.hub.folder.reading import Inventory
+from fleet_components.hub.folder.told import told_edit
 from fleet_components.hub.listing import Object
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import Problem
+from fleet_components.model.reader import API_VERSION
 
-Base = Mapping[str, str] | None
-"""Digests of the parts of an object as it was observed last; None if it was not."""
-_IDENTITY = ("apiVersion", "kind")
+_PARTIAL = (f"{OBJECTS}/", f"{POLICIES}/")
+"""Folders of objects that may stand in files with less than the hub has; the rest is kept below ``observed``."""
+_REMOVED_HERE = "was removed here, and the hub has changed it"
 
 
 @attrs.frozen
-class Merged:
-    """Result for one file.
+class _File:
+    """A file with objects.
 
     Attributes:
-        data: what the file is to have; None for no file.
-        edited: True if it has something that the hub does not have.
-        lost: the parts in which the hub has replaced what the file had; empty if nothing was lost.
+        path: its path in the directory.
+        text: its text.
+        manifest: the object.
     """
 
-    data: Object | None
-    edited: bool = False
-    lost: tuple[str, ...] = ()
+    path: str
+    text: str = attrs.field(repr=False)
+    manifest: Manifest
+
+    @property
+    def data(self) -> Object:
+        return self.manifest.data
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is written as an observation writes: nothing of its form is lost if it is written anew."""
+        return self.text == object_text(self.data)
 
 
-def merged(base: Base, mine: Object | None, hub: Object | None) -> Merged:
-    """Return what becomes of a file.
+@attrs.define
+class Update:
+    """Update of the objects of a directory.
 
-    A part is a field of the object, ``metadata``, ``spec`` or ``data``. A part that only the file has changed stays,
-    one that only the hub has changed follows the hub. Of a part that both have changed the hub's counts.
-
-    Args:
-        base: the object as it was observed last.
-        mine: the object that the file has.
-        hub: the object that the hub has.
+    Attributes:
+        folder: the directory.
+        inventory: what the last observation has written; None if that is not known.
+        found: what the hub has, by path.
+        kept: paths of objects of which the hub has not told whether it has them.
+        texts: the texts of the files that are to be there.
+        removed: the files that go.
+        edited: files with something that the hub does not have.
+        lost: what the hub has replaced, as ``path: field: values``.
+        remarks: what else is to be said.
+        bases: shape of each object in a file of the observation, by path: see :class:`Inventory`.
+        own: the same of those in files of people.
     """
-    if hub is None:
-        lost = mine is not None and base is not None and digests(mine) != base
-        return Merged(None, lost=("",) if lost else ()) if base is not None else Merged(mine, edited=mine is not None)
-    if mine is None:
-        removed_here = base is not None and base == digests(hub)
-        return Merged(
-            None if removed_here else hub, edited=removed_here, lost=("",) if base and not removed_here else ()
+
+    folder: Path
+    inventory: Inventory | None
+    found: Mapping[str, Object]
+    kept: frozenset[str] = frozenset()
+    texts: dict[str, str] = attrs.field(factory=dict)
+    removed: list[str] = attrs.field(factory=list)
+    edited: set[str] = attrs.field(factory=set)
+    lost: list[str] = attrs.field(factory=list)
+    remarks: list[str] = attrs.field(factory=list)
+    bases: dict[str, Shape] = attrs.field(factory=dict)
+    own: dict[str, Shape] = attrs.field(factory=dict)
+    _here: dict[str, _File] = attrs.field(factory=dict, init=False)
+    _foreign: dict[str, bool] = attrs.field(factory=dict, init=False)
+    _theirs: dict[ObjectKey, _File] = attrs.field(factory=dict, init=False)
+    _moved: dict[ObjectKey, _File] = attrs.field(factory=dict, init=False)
+
+    @property
+    def _before(self) -> Inventory:
+        return self.inventory or Inventory()
+
+    def in_the_way(self) -> Iterator[Problem]:
+        """Yield a problem for each file that is no observation's, and would be replaced."""
+        for path, data in self.found.items():
+            file = self.folder / path
+            if file.exists() and [one.data for one in _manifests(file, [])] != [data]:
+                what = "is in the way, and no observation has written it"
+                yield Problem(what, file=str(file), hint="move it away, or write to another place with --out")
+
+    def run(self) -> None:
+        """Find what becomes of every file."""
+        self._look()
+        for path, data in self.found.items():
+            self._bring(path, data)
+        self._here |= {one.path: one for one in self._moved.values()}
+        for path in sorted(self._before.objects.keys() - self.found.keys()):
+            self._without(path)
+        self._say_of_own()
+        self._tidy()
+        if self.inventory is None:
+            self.remarks.append(
+                f"{INVENTORY} was missing or damaged, so that nobody knows who has changed what: where a file differs "
+                "from the hub, the file counts and is named as edited. To tell edits from changes of the hub, take "
+                "both back from git and observe again; to have all as the hub has it, remove the directory and "
+                "observe it without --update"
+            )
+
+    def _look(self) -> None:
+        """Read the files: which have an object of the observation, and which others people have."""
+        keys = {Manifest(data).key: path for path, data in self.found.items()}
+        for path, data in self.found.items():
+            if (text := _read(self.folder / path)) is not None and text != object_text(data):
+                self._look_at(path, text, Manifest(data).key)
+        for path in self._before.objects.keys() - self.found.keys():
+            if (text := _read(self.folder / path)) is not None:
+                self._look_at(path, text, None)
+                moved = self._here.get(path)
+                if moved and (place := keys.get(moved.manifest.key)) and not (self.folder / place).exists():
+                    self._moved[moved.manifest.key] = self._here.pop(path)
+        ours = {self.folder / path for path in (*self.found, *self._before.objects)}
+        for entry in find(self.folder, []):
+            if entry.kind == "file" and not entry.part and entry.path not in ours:
+                self._note(entry.path.relative_to(self.folder).as_posix(), None)
+
+    def _look_at(self, path: str, text: str, key: ObjectKey | None) -> None:
+        problems: list[Problem] = []
+        found = _manifests(self.folder / path, problems)
+        if len(found) == 1 and not problems and key in (None, found[0].key):
+            self._here[path] = _File(path, text, found[0])
+        else:
+            self._foreign[path] = bool(problems)
+            self._note(path, found)
+
+    def _note(self, path: str, found: Iterable[Manifest] | None) -> None:
+        """Note the objects of a file of people."""
+        for one in _manifests(self.folder / path, []) if found is None else found:
+            self._theirs.setdefault(one.key, _File(path, "", one))
+
+    def _bring(self, path: str, data: Object) -> None:
+        """Find what becomes of one object that the hub has."""
+        key = Manifest(data).key
+        file, mine, own = self.folder / path, self._here.get(path), self._theirs.get(key)
+        absent = mine is None and (path in self._foreign or not file.exists())
+        if own and (absent or is_hidden_place(path)):
+            self._counts_for(path, own, data, self._before.own.get(path) or self._before.objects.get(path))
+        elif self._foreign.get(path):  # unreadable: it may say anything
+            self.edited.add(path)
+            self.bases[path] = self._before.objects.get(path, shape_of(data))
+        elif mine := mine or self._moved.pop(key, None):
+            self._merge(path, mine, data)
+        elif absent:
+            self._add(path, data)
+        else:  # it has what the hub has
+            self.bases[path] = shape_of(data)
+
+    def _add(self, path: str, data: Object) -> None:
+        now = shape_of(data)
+        base = self._before.objects.get(path) or self._before.own.get(path)
+        self.bases[path] = now
+        if base is not None and within(base, now):
+            self.edited.add(path)
+            self.bases[path] = base
+            return
+        if base is not None:
+            self.lost.append(f"{path}: {_REMOVED_HERE}")
+        if path in self._foreign and not path.startswith(_PARTIAL):
+            self.edited.add(path)
+        elif path in self._foreign:
+            self.edited.add(path)
+            self.texts[part_of(path)] = object_text(data)
+        else:
+            self.texts[path] = object_text(data)
+
+    def _counts_for(self, path: str, own: _File, data: Object, base: Shape) -> None:
+        """Let the object of people count, wherever they have it; what it leaves out is the hub's."""
+        first = three_way(base, own.data, data)
+        self.own[path] = first.base
+        then = three_way(first.base, own.data, data)
+        if then.edited:
+            self.edited.add(own.path)
+        if path.startswith(_PARTIAL) and shape(then.whole) != shape(own.data):
+            self.texts[part_of(path)] = object_text(data)
+
+    def _merge(self, path: str, mine: _File, data: Object) -> None:
+        base = self._before.objects.get(mine.path)
+        merge = three_way(base, mine.data, data)
+        if is_hidden_place(path) and mine.path != path:
+            if merge.edited or merge.lost:  # with the data of a Secret, which only its file has
+                self._counts_for(path, mine, data, base)
+                return
+            merge = attrs.evolve(merge, whole=data, said=data)
+        partial = path.startswith(_PARTIAL) and (
+            (self.folder / part_of(path)).exists() or (base is None and not mine.is_ours)
         )
-    if base is None:
-        return Merged(hub, lost=() if holds(hub, mine) else tuple(_differing(mine, hub)))
-    return _by_part(base, mine, hub)
+        meant = merge.said if partial else merge.whole
+        if merge.edited:
+            self.edited.add(path)
+        self.lost += (f"{path}: {told_edit(one)}" for one in merge.lost)
+        self.bases[path] = merge.base if partial else shape_of(data)
+        if mine.path != path:
+            self.removed.append(mine.path)
+        if shape(meant) != shape(mine.data) or mine.path != path:
+            self.texts[path], meant = self._text(mine, merge, meant)
+        if partial and shape(meant) != shape(merge.whole):
+            self.texts[part_of(path)] = object_text(data)
+
+    def _text(self, mine: _File, merge: Merge, meant: Any) -> tuple[str, Any]:
+        """Return the text of a file that is to say something else, and what it says."""
+        if mine.is_ours:
+            return object_text(meant), meant
+        try:
+            return restored(mine.text, mine.manifest, meant), meant
+        except UnwritableError as error:
+            self.remarks.append(f"{mine.path} was written anew, its comments are gone (git diff shows them): {error}")
+            return object_text(merge.whole), merge.whole
+
+    def _without(self, path: str) -> None:
+        """Find what becomes of a file whose object the hub has no more."""
+        mine, base = self._here.get(path), self._before.objects[path]
+        edits = list(_edits(base, mine.data)) if mine else []
+        if path in self.kept:
+            self.edited |= {path} if edits or mine is None else set()
+        elif path in self._foreign:
+            self.edited.add(path)
+        elif mine:
+            self.removed.append(path)
+            self.lost += (f"{path}: {told_edit(one)}" for one in edits)
+
+    def _say_of_own(self) -> None:
+        """Name the files of people with objects that the hub does not have."""
+        keys = {Manifest(data).key for data in self.found.values()}
+        for key, one in self._theirs.items():
+            if key not in keys and one.manifest.api_version != API_VERSION:
+                self.edited.add(one.path)
+
+    def _tidy(self) -> None:
+        """Remove what is kept below ``observed`` of objects that need it no more."""
+        stay = {*self.texts, *self.bases, *self.kept, *map(part_of, self.kept)}
+        for place in _PARTIAL:
+            for file in sorted((self.folder / part_of(place)).rglob("*.yaml")):
+                path = file.relative_to(self.folder).as_posix()
+                if path not in stay and path not in self.removed:
+                    self.removed.append(path)
 
 
-def holds(hub: Any, mine: Any) -> bool:
-    """Return whether a value has all that another one says; servers add fields with their defaults."""
-    match mine:
-        case Mapping():
-            return isinstance(hub, Mapping) and all(key in hub and holds(hub[key], mine[key]) for key in mine)
-        case list() | tuple():
-            return isinstance(hub, list | tuple) and len(hub) == len(mine) and all(map(holds, hub, mine))
-    return bool(hub == mine)
+def _edits(base: Shape, mine: Object) -> Iterator[LostEdit]:
+    """Yield what a file says of an object otherwise than it was observed."""
+    yield from _differing((), base, shape_of(mine), public(mine))
 
 
-def _by_part(base: Mapping[str, str], mine: Object, hub: Object) -> Merged:
-    ours, theirs = digests(mine), digests(hub)
-    data: dict[str, Any] = {key: hub[key] for key in _IDENTITY}
-    edited, lost = False, list[str]()
-    for part in sorted({*ours, *theirs}):
-        old, here, there = base.get(part), ours.get(part), theirs.get(part)
-        kept = here != there and there == old
-        edited |= kept
-        if not kept and here not in (old, there):
-            lost.append(part)
-        if not kept and here == there and mine[part] != hub[part]:  # the data of a Secret, which digests leave out
-            lost.append(part)
-        side = mine if kept else hub
-        if part in side:
-            data[part] = side[part]
-    return Merged(data, edited, tuple(lost))
+def _differing(path: tuple[Any, ...], base: Shape, here: Shape, shown: Any) -> Iterator[LostEdit]:
+    if base == here:
+        return
+    if isinstance(base, dict) and isinstance(here, dict):
+        for key in sorted({*base, *here}):
+            yield from _differing((*path, key), base.get(key), here.get(key), shown.get(key))
+    elif isinstance(base, list) and isinstance(here, list) and len(base) == len(here):
+        for at, (old, new) in enumerate(zip(base, here, strict=True)):
+            yield from _differing((*path, at), old, new, shown[at])
+    else:
+        yield LostEdit(path, shown, None)
 
 
-def _differing(mine: Object, hub: Object) -> list[str]:
-    return [part for part in sorted(mine) if part not in hub or not holds(hub[part], mine[part])]
+def _manifests(file: Path, problems: list[Problem]) -> tuple[Manifest, ...]:
+    return readable([file], problems, [], build=False)
+
+
+def _read(file: Path) -> str | None:
+    """Return the text of a file; None if there is none, and an empty one if it is not UTF-8."""
+    try:
+        return read_regular(file).decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (UnreadableError, UnicodeDecodeError):
+        return ""

@@ -7,14 +7,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from fleet_components.content.observed import MEMBERS, MEMORY
+from fleet_components.content.observed import MEMBERS, MEMORY, OBJECTS, POLICIES
+from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.reader import API_VERSION
 
 T = TypeVar("T")
 HEADER, INVENTORY, FLEET = f"{MEMORY}/hub.yaml", f"{MEMORY}/files.json", f"{MEMORY}/fleet.json"
+SETTINGS = "settings"
+"""Folder of what no hub has as an object: it tells how the hub is set up, and people complete it."""
 ATTRIBUTES = ".gitattributes"
 ATTRIBUTE = f"{MEMORY}/** linguist-generated text eol=lf"
 """Line of :data:`ATTRIBUTES`: forges fold what was observed away, and no checkout changes it."""
@@ -39,8 +43,8 @@ def object_files(observation: Observation) -> dict[str, Object]:
     steering, placed = observation.policies, observation.objects
     kinds = _Kinds((*steering, *placed))
     named = [
-        *((f"members/{_stem(_name(one))}.yaml", one) for one in observation.members),
-        *((f"policies/{kinds.named(one)}/{_stem(_in_namespace(one))}.yaml", one) for one in steering),
+        *((f"{MEMBERS}/{_stem(_name(one))}.yaml", one) for one in observation.members),
+        *((_policy_path(one, kinds), one) for one in steering),
         *((_object_path(one, kinds), one) for one in placed),
     ]
     return _unique((path, Manifest(one).key, one) for path, one in named)
@@ -57,6 +61,24 @@ def member_parts(found: Mapping[str, Object]) -> tuple[dict[str, Object], dict[s
     return own, parts
 
 
+def hidden_apart(found: Mapping[str, Object], *, secrets: bool) -> dict[str, Object]:
+    """Return objects by path, those below ``observed`` whose data is hidden: a hub must not get them as they stand.
+
+    Args:
+        found: the objects by path, with ``[secret]`` for what is hidden.
+        secrets: True if the data of Secrets was asked for; else a Secret may be its metadata alone.
+    """
+    return {
+        part_of(path) if is_hidden(one) or (not secrets and is_secret(one)) else path: one
+        for path, one in found.items()
+    }
+
+
+def is_hidden_place(path: str) -> bool:
+    """Return whether a path is that of an object whose data is hidden."""
+    return path.startswith(f"{MEMORY}/")
+
+
 def part_of(path: str) -> str:
     """Return the path of what changes by itself in a member, from the path of its file."""
     return f"{MEMORY}/{path}"
@@ -71,9 +93,15 @@ def memory_files(subjects: Iterable[str]) -> dict[str, str]:
     )
 
 
+def _policy_path(data: Object, kinds: _Kinds) -> str:
+    if data["apiVersion"] == API_VERSION:
+        return f"{SETTINGS}/{_stem(_name(data))}.yaml"
+    return f"{POLICIES}/{kinds.named(data)}/{_stem(_in_namespace(data))}.yaml"
+
+
 def _object_path(data: Object, kinds: _Kinds) -> str:
     manifest = Manifest(data)
-    folder = f"objects/{directory_of(manifest.namespace)}" if manifest.namespace else "objects"
+    folder = f"{OBJECTS}/{directory_of(manifest.namespace)}" if manifest.namespace else OBJECTS
     return f"{folder}/{kinds.named(data)}.{_stem(manifest.name)}.yaml"
 
 
@@ -144,8 +172,3 @@ def _short(safe: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def by_key(objects: Mapping[str, Object]) -> dict[ObjectKey, str]:
-    """Return the path of each object."""
-    return {Manifest(one).key: path for path, one in objects.items()}

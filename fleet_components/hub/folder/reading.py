@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -12,6 +13,7 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.load import readable
 from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
@@ -132,16 +134,19 @@ class Inventory:
     """Account of what the last observation has written.
 
     Attributes:
-        objects: digests of the parts of each object, by the path of its file.
+        objects: shape of each object that it has written or merged, by the path of its file.
         memory: a digest of each file of the memory, by path.
+        own: shape of each object that people have in a file of their own, by the path where it would be written.
     """
 
-    objects: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    objects: Mapping[str, Shape] = attrs.field(factory=dict)
     memory: Mapping[str, str] = attrs.field(factory=dict)
+    own: Mapping[str, Shape] = attrs.field(factory=dict)
 
     def text(self) -> str:
         """Return the inventory as JSON."""
-        return lines({"objects": self.objects, "memory": self.memory}, {"objects": 1, "memory": 1})
+        whole = {"objects": self.objects, **({"own": self.own} if self.own else {}), "memory": self.memory}
+        return lines(whole, dict.fromkeys(whole, 1))
 
 
 def read_inventory(folder: Path) -> Inventory:
@@ -155,12 +160,22 @@ def read_inventory(folder: Path) -> Inventory:
         whole = read_json(_text(folder, INVENTORY), unique=True)
     except UnreadableError as error:
         raise FleetError([error.problem(file, MEND)]) from None
-    objects, memory = (whole.get(key) if isinstance(whole, Mapping) else None for key in ("objects", "memory"))
-    for key, part, kind in (("objects", objects, Mapping), ("memory", memory, str)):
-        fine = isinstance(part, Mapping) and all(_is_path(path) and isinstance(part[path], kind) for path in part)
+    parts = dict(whole) if isinstance(whole, Mapping) else {}
+    parts.setdefault("own", {})
+    for key, is_part in (("objects", _is_shape_of_object), ("memory", _is_digest), ("own", _is_shape_of_object)):
+        part = parts.get(key)
+        fine = isinstance(part, Mapping) and all(_is_path(path) and is_part(one) for path, one in part.items())
         if not fine:
             raise FleetError([Problem("is not a map of files with their digests", (key,), MEND, file=file)])
-    return Inventory(objects, memory)  # type: ignore[arg-type]
+    return Inventory(parts["objects"], parts["memory"], parts["own"])
+
+
+def _is_shape_of_object(value: Any) -> bool:
+    return isinstance(value, Mapping) and is_shape(value)
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def observed_members(folder: Path) -> frozenset[str]:

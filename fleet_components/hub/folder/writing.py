@@ -5,29 +5,29 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import attrs
 
-from fleet_components.content.files import find
 from fleet_components.content.joined import join
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
+from fleet_components.content.three_way import public
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
-from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
+from fleet_components.hub.folder.form import digest, object_text, settled
 from fleet_components.hub.folder.header import Header, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
-from fleet_components.hub.folder.merge import Merged, holds, merged
+from fleet_components.hub.folder.merge import Update
 from fleet_components.hub.folder.paths import (
     ATTRIBUTE,
     ATTRIBUTES,
     FLEET,
     HEADER,
     INVENTORY,
-    by_key,
+    hidden_apart,
     member_parts,
     memory_files,
     object_files,
@@ -38,9 +38,8 @@ from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.source import Given, gathered
 
 T = TypeVar("T")
@@ -55,7 +54,8 @@ class Changes:
         changed: files with another content.
         removed: files that are gone.
         edited: files with something that the hub does not have yet: an edit, a removal, an object of their own.
-        lost: edits that the hub's truth has replaced, as ``path: parts``.
+        lost: edits that the hub's truth has replaced, as ``path: field: values``.
+        remarks: what else is to be said of them, in sentences.
         private: files with the data of Secrets, which must not be committed.
     """
 
@@ -64,6 +64,7 @@ class Changes:
     removed: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
 
 
@@ -126,21 +127,26 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
 
 def _written(folder: Path, observation: Observation, update: bool, secrets: bool) -> Changes:
     before = _header(folder) if update else None
-    inventory = _inventory(folder) if update else Inventory()
+    known = _inventory(folder) if update else Inventory()
+    inventory = known or Inventory()
     observation = _with_silent(folder, observation, inventory)
     found, parts = member_parts(
         {path: one if secrets else public(one) for path, one in object_files(observation).items()}
     )
-    old = OldRecord.of(folder, inventory, observation, found)
+    found = hidden_apart(found, secrets=secrets)
+    everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
+    old = OldRecord.of(folder, everywhere, observation, found)
     observation = old.with_new(observation)
-    _check_places(folder, [*found, *parts, *inventory.objects])
-    plan = _Update(folder, inventory, found, frozenset(old.objects))
+    plan = Update(folder, known, found, frozenset(old.objects))
+    _check_places(folder, [*found, *map(part_of, found), *parts, *inventory.objects])
     if problems := () if update else tuple(plan.in_the_way()):
         raise FleetError(problems)
     plan.run()
     memory = _memory(observation)
     texts = {**old.memory, **{path: digest(text) for path, text in memory.items()}}
-    known = dict(sorted({**old.objects, **{path: digests(one) for path, one in found.items()}}.items()))
+    bases, own = dict(plan.bases), dict(plan.own)
+    for path, base in old.objects.items():
+        (bases if path in inventory.objects else own)[path] = base
     header = Header(
         observation.system,
         observation.as_of,
@@ -149,7 +155,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         observation.unknown,
         observation.notes,
     )
-    last = {INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(), HEADER: header.text()}
+    last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     apart = {path: object_text(one) for path, one in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
@@ -168,105 +174,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         removed=tuple(sorted(removed)),
         edited=tuple(sorted(plan.edited)),
         lost=tuple(sorted(plan.lost)),
+        remarks=tuple(plan.remarks),
         private=tuple(sorted(private)),
     )
-
-
-@attrs.define
-class _Update:
-    """Update of the objects of a directory.
-
-    Attributes:
-        folder: the directory.
-        inventory: what the last observation has written.
-        found: what the hub has, by path.
-        kept: paths of objects of which the hub has not told whether it has them.
-        texts: the texts of the files that are to be there.
-        removed: the files that go.
-        edited: see :class:`Changes`.
-        lost: see :class:`Changes`.
-    """
-
-    folder: Path
-    inventory: Inventory
-    found: Mapping[str, Object]
-    kept: frozenset[str] = frozenset()
-    texts: dict[str, str] = attrs.field(factory=dict)
-    removed: list[str] = attrs.field(factory=list)
-    edited: set[str] = attrs.field(factory=set)
-    lost: set[str] = attrs.field(factory=set)
-
-    def in_the_way(self) -> Iterator[Problem]:
-        """Yield a problem for each file that is no observation's, and would be replaced."""
-        for path, data in self.found.items():
-            if (self.folder / path).exists() and _object(self.folder / path, data) != data:
-                hint = "move it away, or write to another place with --out"
-                yield Problem(
-                    "is in the way, and no observation has written it", file=str(self.folder / path), hint=hint
-                )
-
-    def run(self) -> None:
-        """Find what becomes of every file."""
-        own = dict(self._own())
-        keys = by_key(self.found)
-        for path, data in self.found.items():
-            file, base = self.folder / path, self.inventory.objects.get(path)
-            if not file.exists() and (elsewhere := own.get(Manifest(data).key)):
-                if not holds(data, elsewhere[1]):
-                    self.edited.add(elsewhere[0])
-                continue
-            text = object_text(data)
-            if _read(file) == text.encode():
-                continue
-            mine = _object(file, data) if file.exists() else None
-            if file.exists() and mine is None:
-                self._foreign(path, text, unchanged=base == digests(data))
-                continue
-            result = merged(base, mine, data)
-            self._say(path, result)
-            if result.data is not None and result.data != mine:
-                self.texts[path] = text if result.data == data else object_text(result.data)
-        for path in self.inventory.objects.keys() - self.found.keys():
-            here = _object(self.folder / path, None)
-            changed = here is None or bool(merged(self.inventory.objects[path], here, None).lost)
-            if path in self.kept:
-                self.edited |= {path} if changed else set()
-            elif (self.folder / path).is_file():
-                self.removed.append(path)
-                self.lost |= {f"{path}: the hub has it no more"} if changed else set()
-        self.edited |= {path for key, (path, _) in own.items() if key not in keys}
-
-    def _say(self, path: str, result: Merged) -> None:
-        if result.edited:
-            self.edited.add(path)
-        if result.lost:
-            self.lost.add(
-                f"{path}: {', '.join(filter(None, result.lost)) or 'was removed here, and the hub has changed it'}"
-            )
-
-    def _foreign(self, path: str, text: str, *, unchanged: bool) -> None:
-        """Keep a file that has another object or cannot be read, unless the hub has changed what was there."""
-        if unchanged:
-            self.edited.add(path)
-        else:
-            self.texts[path] = text
-            self.lost.add(f"{path}: was not the object of the hub")
-
-    def _own(self) -> Iterator[tuple[ObjectKey, tuple[str, Object]]]:
-        """Yield the objects in files that no observation has written."""
-        ours = {self.folder / path for path in (*self.found, *self.inventory.objects)}
-        for entry in find(self.folder, []):
-            if entry.kind == "file" and not entry.part and entry.path not in ours:
-                path = entry.path.relative_to(self.folder).as_posix()
-                for one in readable([entry.path], [], [], build=False):
-                    if one.api_version != API_VERSION:
-                        yield one.key, (path, one.data)
-
-
-def _object(file: Path, like: Object | None) -> Object | None:
-    """Return the object that a file has; None if it has not exactly one, or another one than is asked for."""
-    found = _manifest(file)
-    return found.data if found and (like is None or found.key == Manifest(like).key) else None
 
 
 def _manifest(file: Path) -> Manifest | None:
@@ -314,11 +224,11 @@ def _unless_later(read: Callable[[], T]) -> T | None:
         return None
 
 
-def _inventory(folder: Path) -> Inventory:
+def _inventory(folder: Path) -> Inventory | None:
     try:
         return read_inventory(folder)
     except FleetError:
-        return Inventory()  # what it says is written anew, and edits that the hub has not are named as lost
+        return None  # it is written anew, and what files have counts
 
 
 def _attributes(folder: Path) -> dict[str, str]:

@@ -15,7 +15,6 @@ import pytest
 import yaml
 
 from fleet_components import FleetError, load
-from fleet_components.hub.folder.merge import Merged, merged
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
 from fleet_components.hub.listing import System
@@ -41,17 +40,6 @@ INTO_SECRET = {
     },
 }
 """An override policy that gives Secrets a value."""
-
-
-@pytest.fixture(scope="module")
-def observation() -> Observation:
-    return observed(kubefleet())
-
-
-@pytest.fixture
-def folder(observation: Observation, tmp_path: Path) -> Path:
-    write_observation(tmp_path / "hub", observation, update=False)
-    return tmp_path / "hub"
 
 
 def edit(file: Path, old: str, new: str) -> None:
@@ -151,7 +139,7 @@ def test_comments_stay_where_the_hub_says_the_same(folder: Path, observation: Ob
 def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(folder: Path, observation: Observation) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
-    assert found.lost == (f"{CONFIG}: data",)
+    assert found.lost == (f"{CONFIG}: data.currency: had CHF, the hub has USD",)
     assert "USD" in (folder / CONFIG).read_text()
     assert found.edited == ()
 
@@ -199,9 +187,12 @@ def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
     found = updated(folder, later(observation))
     assert (found.edited, found.removed) == ((path,), ())
     as_stored = {**new, "immutable": False}
-    found = updated(folder, later(observation, objects=(*observation.objects, as_stored)))
-    assert (found.edited, found.lost, path in found.changed) == ((), (), True)
-    assert yaml.safe_load((folder / path).read_text()) == as_stored
+    stored = later(observation, objects=(*observation.objects, as_stored))
+    found = updated(folder, stored)
+    assert (found.edited, found.lost, found.added) == ((), (), (f"observed/{path}",))
+    assert yaml.safe_load((folder / path).read_text()) == new
+    assert yaml.safe_load((folder / f"observed/{path}").read_text()) == as_stored
+    assert updated(folder, stored) == Changes()
 
 
 def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(folder: Path, observation: Observation) -> None:
@@ -211,7 +202,7 @@ def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(folder: Path,
     for metadata, edited in (({"labels": {"a": "b"}}, ()), ({"name": "new"}, ())):
         hub = {**new, "metadata": {**new["metadata"], **metadata}}  # type: ignore[dict-item]
         found = updated(folder, later(observation, objects=(*observation.objects, hub)))
-        assert (found.added, found.edited) == ((), edited)
+        assert (set(found.added) - {"observed/objects/Namespace.new.yaml"}, found.edited) == (set(), edited)
     (folder / "mine.yaml").write_text(yaml.safe_dump({**new, "metadata": {"name": "new", "labels": {"a": "c"}}}))
     found = updated(folder, later(observation, objects=(*observation.objects, new)))
     assert (found.added, found.edited) == ((), ("mine.yaml",))
@@ -230,19 +221,26 @@ def test_what_was_edited_and_is_gone_on_the_hub_is_said(folder: Path, observatio
     edit(folder / CONFIG, "EUR", "CHF")
     found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
     assert found.removed == (CONFIG,)
-    assert found.lost == (f"{CONFIG}: the hub has it no more",)
+    assert found.lost == (f"{CONFIG}: data.currency: had CHF, the hub has it no more",)
 
 
-@pytest.mark.parametrize("text", ["a: [", "{}", "kind: A\n---\nkind: B\n"])
-def test_a_file_that_cannot_be_read_stays_until_the_hub_changes(
-    text: str, folder: Path, observation: Observation
-) -> None:
+@pytest.mark.parametrize("text", ["a: [", "{}", "kind: A\n---\nkind: B\n", "", "\xff"])
+def test_a_file_that_cannot_be_read_is_never_overwritten(text: str, folder: Path, observation: Observation) -> None:
+    (folder / CONFIG).write_bytes(text.encode("latin-1"))
+    for hub in (later(observation), on_hub(observation, "storefront", currency("USD"), "ConfigMap")):
+        found = updated(folder, hub)
+        assert (found.edited, found.lost) == ((CONFIG,), ())
+        assert (folder / CONFIG).read_bytes() == text.encode("latin-1")
+
+
+def test_a_file_with_other_objects_too_is_one_of_people(folder: Path, observation: Observation) -> None:
+    more = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: shop}\n"
+    text = (folder / CONFIG).read_text() + more
     (folder / CONFIG).write_text(text)
     assert updated(folder, later(observation)).edited == (CONFIG,)
+    dollars = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
+    assert updated(folder, dollars).edited == (CONFIG,)
     assert (folder / CONFIG).read_text() == text
-    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
-    assert found.lost == (f"{CONFIG}: was not the object of the hub",)
-    assert "USD" in (folder / CONFIG).read_text()
 
 
 def test_a_silent_member_keeps_its_record_with_its_age(folder: Path, observation: Observation) -> None:
@@ -270,12 +268,22 @@ def test_secrets_are_hidden_unless_they_are_asked_for(folder: Path, tmp_path: Pa
     assert all(SECRET not in text for text in texts(tmp_path / "open").values())
 
 
-def test_a_damaged_inventory_is_written_anew_and_edits_are_named(folder: Path, observation: Observation) -> None:
+@pytest.mark.parametrize("text", [None, "{", "<<<<<<< HEAD\n{}", '{"objects": {"a": 1}, "memory": {}}'])
+def test_without_an_inventory_files_count_and_are_named(
+    text: str | None, folder: Path, observation: Observation
+) -> None:
     edit(folder / CONFIG, "EUR", "CHF")
-    (folder / "observed/files.json").write_text("{")
+    (folder / "mine.yaml").write_text(yaml.safe_dump({**KARMADA[3], "metadata": {"name": "mine"}}))
+    (folder / "observed/files.json").unlink()
+    if text is not None:
+        (folder / "observed/files.json").write_text(text)
     found = updated(folder, later(observation))
-    assert found.lost == (f"{CONFIG}: data",)
+    assert (found.edited, found.lost) == (tuple(sorted((CONFIG, "mine.yaml"))), ())
+    assert "CHF" in (folder / CONFIG).read_text()
+    assert "was missing or damaged" in found.remarks[0]
     read_observation(folder, KEEPER)
+    again = updated(folder, later(observation))
+    assert (again.edited, again.remarks, again.changed) == (found.edited, (), ())
 
 
 REFUSED = [
@@ -314,34 +322,3 @@ def test_nothing_is_written_through_a_link(path: str, folder: Path, tmp_path: Pa
     (folder / path).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(FleetError, match="is a link, which would lead elsewhere"):
         updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
-
-
-BASE = {"metadata": {"name": "a"}, "spec": {"a": 1}}
-
-
-def one(**parts: Any) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "A", **BASE, **parts}
-
-
-@pytest.mark.parametrize(
-    ("mine", "hub", "result"),
-    [
-        (one(), one(), Merged(one())),
-        (one(spec={"a": 2}), one(), Merged(one(spec={"a": 2}), edited=True)),
-        (one(), one(spec={"a": 2}), Merged(one(spec={"a": 2}))),
-        (one(spec={"a": 2}), one(spec={"a": 2}), Merged(one(spec={"a": 2}))),
-        (one(spec={"a": 2}), one(spec={"a": 3}), Merged(one(spec={"a": 3}), lost=("spec",))),
-        (one(spec={"a": 2}), one(status={}), Merged(one(spec={"a": 2}, status={}), edited=True)),
-        (one(more={}), one(), Merged(one(more={}), edited=True)),
-        ({key: value for key, value in one().items() if key != "spec"}, one(), Merged({k: v for k, v in one().items() if k != "spec"}, edited=True)),
-        (None, one(), Merged(None, edited=True)),
-        (None, one(spec={}), Merged(one(spec={}), lost=("",))),
-        (one(), None, Merged(None)),
-        (one(spec={"a": 2}), None, Merged(None, lost=("",))),
-        (None, None, Merged(None)),
-    ],
-)  # fmt: skip
-def test_an_object_from_three_sides(mine: Any, hub: Any, result: Merged) -> None:
-    from fleet_components.hub.folder.form import digests
-
-    assert merged(digests(one()), mine, hub) == result

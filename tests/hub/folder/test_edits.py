@@ -1,0 +1,132 @@
+"""What people write in an observed directory stays as they have written it, and a hub may get all that is to be applied."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import yaml
+
+from fleet_components import load
+from fleet_components.hub.folder.writing import Changes, write_observation
+from fleet_components.hub.karmada.settings import settings_of
+from fleet_components.hub.listing import System
+from fleet_components.hub.observation import Observation
+from fleet_components.model.manifest import Manifest
+from tests.cli.fleets import SECRET
+from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
+from tests.hub.folder.test_update import CONFIG, INTO_SECRET, currency, edit, on_hub, updated
+
+WEB = "objects/shop/Deployment.storefront.yaml"
+
+
+def replicas(number: int) -> Any:
+    return lambda one: {**one, "spec": {**one["spec"], "replicas": number}}
+
+
+def test_an_edit_stays_where_the_hub_changes_another_field(folder: Path, observation: Observation) -> None:
+    image = re.search(r"image: (\S+)", (folder / WEB).read_text())
+    assert image
+    edit(folder / WEB, image[0], "image: mine:2")
+    scaled = on_hub(observation, "storefront", replicas(7), "Deployment")
+    found = updated(folder, scaled)
+    assert (found.edited, found.lost) == ((WEB,), ())
+    text = (folder / WEB).read_text()
+    assert "image: mine:2" in text
+    assert "replicas: 7" in text
+    assert updated(folder, scaled) == Changes(edited=(WEB,))
+
+
+def test_comments_and_order_stay_where_the_hub_changes_a_field(folder: Path, observation: Observation) -> None:
+    data = yaml.safe_load((folder / CONFIG).read_text())
+    text = f"# ours\nkind: ConfigMap  # first\n{yaml.safe_dump({key: data[key] for key in ('data', 'metadata')})}apiVersion: v1\n"
+    (folder / CONFIG).write_text(text)
+    assert updated(folder, later(observation)).edited == ()
+    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+    assert (found.lost, found.edited, found.remarks) == ((), (), ())
+    assert (folder / CONFIG).read_text() == text.replace("EUR", "USD")
+
+
+def test_comments_stay_beside_anchors(folder: Path, observation: Observation) -> None:
+    anchors = "apiVersion: v1\nkind: &k ConfigMap\nmetadata: {name: storefront, namespace: shop, labels: {of: *k}}\n"
+    (folder / CONFIG).write_text(f"# ours\n{anchors}data: {{currency: &c EUR, also: *c}}\n")
+    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+    assert yaml.safe_load((folder / CONFIG).read_text())["data"] == {"currency": "USD", "also": "EUR"}
+    assert "# ours" in (folder / CONFIG).read_text()
+    assert found.remarks == ()
+
+
+def test_secrets_are_apart_until_people_write_them(folder: Path, observation: Observation) -> None:
+    secret = "objects/shop/Secret.payment.yaml"
+    assert (folder / "observed" / secret).exists()
+    assert not (folder / secret).exists()
+    own = next(one for one in kubefleet() if one["kind"] == "Secret")
+    (folder / secret).write_text(f"# ours\n{yaml.safe_dump(own)}")
+    for _ in range(2):
+        found = updated(folder, later(observation))
+        assert (found.edited, found.lost) == ((), ())
+        assert not (folder / "observed" / secret).exists()
+        assert SECRET in (folder / secret).read_text()
+    labelled = on_hub(
+        observation, "payment", lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}}
+    )
+    assert updated(folder, labelled).lost == ()
+    assert (folder / secret).read_text().startswith("# ours")
+
+
+def test_an_edit_beside_a_secret_is_kept_with_its_file(folder: Path, tmp_path: Path, observation: Observation) -> None:
+    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    plain = attrs.evolve(observation, objects=objects)
+    write_observation(tmp_path / "open", plain, update=False, secrets=True)
+    file = tmp_path / "open/objects/shop/Secret.payment.yaml"
+    edit(file, "metadata:\n", "metadata:\n  labels: {of: us}\n")
+    text = file.read_text()
+    found = updated(tmp_path / "open", plain)
+    assert (found.edited, found.lost) == (("objects/shop/Secret.payment.yaml",), ())
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("system", System)
+def test_a_hub_may_get_all_that_is_in_policies_and_objects(system: System, tmp_path: Path) -> None:
+    found = observed(KARMADA if system == System.KARMADA else kubefleet(), system)
+    settings = {**settings_of([]), "metadata": {"name": "karmada"}}
+    bare = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bare", "namespace": "shop"}, "type": "Opaque"}
+    found = attrs.evolve(found, policies=(*found.policies, INTO_SECRET, settings), objects=(*found.objects, bare))
+    write_observation(tmp_path / "hub", found, update=False)
+    below = [text for path, text in texts(tmp_path / "hub").items() if path.startswith(("policies/", "objects/"))]
+    assert below
+    assert not any("[secret]" in text or "fleet-components" in text or "kind: Secret\n" in text for text in below)
+    assert (tmp_path / "hub/settings/karmada.yaml").exists()
+    keys = {one.key for one in load(tmp_path / "hub")}
+    assert keys >= {Manifest(one).key for one in (INTO_SECRET, settings, bare)}
+
+
+def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
+    found = observed(KARMADA, System.KARMADA)
+    found = attrs.evolve(found, policies=(*found.policies, settings_of([])))
+    write_observation(tmp_path / "hub", found, update=False)
+    edit(
+        tmp_path / "hub/settings/karmada.yaml",
+        "  exact: true\n",
+        "  exact: true  # as its flags say\n  noExecuteEviction: true\n",
+    )
+    assert updated(tmp_path / "hub", later(found)).edited == ("settings/karmada.yaml",)
+    assert "noExecuteEviction: true" in (tmp_path / "hub/settings/karmada.yaml").read_text()
+
+
+def test_foreign_files_are_never_touched(folder: Path, observation: Observation) -> None:
+    own = {
+        "README.md": "# [hub", "policies/README.md": "x", ".github/workflows/a.yml": "a: [", ".DS_Store": "\0",
+        "objects/shop/ConfigMap.storefront.yaml~": "a: [", "values.yaml": "image: {tag: 1}\n", "own/notes.txt": "x",
+        "observed/notes.txt": "x", "kustomize/kustomization.yaml": "resources: [../objects]\n", "odd.yaml": "a: [",
+        "spec.yaml": "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: text\n",
+    }  # fmt: skip
+    for path, text in own.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
+    assert set(updated(folder, changed).changed) == {CONFIG, "observed/files.json", "observed/hub.yaml"}
+    assert {path: (folder / path).read_text() for path in own} == own
