@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.content.left_out import completed
 from fleet_components.content.observed import MEMBERS
 from fleet_components.model.manifest import Manifest, ObjectKey
 
@@ -17,7 +18,7 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
     """Return objects with what an observation keeps apart.
 
     A part of a member is joined to the member, and counts for nothing without it: the member was removed. Any other
-    object counts unless people have the same one.
+    object counts unless people have the same one; what that leaves out is the hub's, but for hidden data.
 
     Args:
         own: the objects of people.
@@ -25,15 +26,13 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
             :data:`~fleet_components.content.observed.PARTS`.
     """
     own = list(own)
-    of_members, more = defaultdict[ObjectKey, list[Manifest]](list), list[Manifest]()
+    apart, more = defaultdict[ObjectKey, list[Manifest]](list), list[Manifest]()
     for folder, manifest in parts:
-        if folder == MEMBERS:
-            of_members[manifest.key].append(manifest)
-        else:
-            more.append(manifest)
+        apart[manifest.key].append(manifest)
+        more += [manifest] if folder != MEMBERS else []
     known = {key for one in own for key in _keys(one)} if more else set[ObjectKey]()
-    members = [join(one, of_members.get(one.key, ())) for one in own]
-    return [*members, *(one for one in more if one.key not in known)]
+    joined = [join(one, (part for key in dict.fromkeys(_keys(one)) for part in apart.get(key, ()))) for one in own]
+    return [*joined, *(one for one in more if one.key not in known)]
 
 
 def join(own: Manifest, parts: Iterable[Manifest]) -> Manifest:
@@ -43,7 +42,9 @@ def join(own: Manifest, parts: Iterable[Manifest]) -> Manifest:
         return own
     data: Any = own.data
     for part in parts:
-        data = _over(data, part.data)
+        data = _over(data, part.data) if "status" in part.data else completed(data, part)
+    if data is own.data:
+        return own
     return Manifest(data, attrs.evolve(own.origin, parts=(own, *parts)))
 
 

@@ -15,6 +15,8 @@ MEMORY = "observed"
 MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
 PARTS = (MEMBERS, OBJECTS, POLICIES)
 """Folders in it with what changes by itself in members, and with objects whose data is hidden."""
+FILES = f"{MEMORY}/files.json"
+"""Inventory: what the last observation has written, and what files of people said then."""
 _HEADER = f"{MEMORY}/hub.yaml"
 STAGED = ".fleet-observe-"
 """Beginning of the name of the folder in which files are written before they are moved to their places."""

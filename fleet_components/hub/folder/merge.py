@@ -54,7 +54,7 @@ class _File:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is written as an observation writes: nothing of its form is lost if it is written anew."""
+        """True if it is written as an observation writes, so that nothing is lost if it is written anew."""
         return self.text == object_text(self.data)
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from fleet_components.content.observed import MEMBERS, MEMORY, OBJECTS, POLICIES
+from fleet_components.content.observed import FILES, MEMBERS, MEMORY, OBJECTS, POLICIES
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
@@ -16,7 +16,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.reader import API_VERSION
 
 T = TypeVar("T")
-HEADER, INVENTORY, FLEET = f"{MEMORY}/hub.yaml", f"{MEMORY}/files.json", f"{MEMORY}/fleet.json"
+HEADER, INVENTORY, FLEET = f"{MEMORY}/hub.yaml", FILES, f"{MEMORY}/fleet.json"
 SETTINGS = "settings"
 """Folder of what no hub has as an object: it tells how the hub is set up, and people complete it."""
 ATTRIBUTES = ".gitattributes"

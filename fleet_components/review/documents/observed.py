@@ -48,5 +48,5 @@ def observed_document(
         "private": list(changes.private),
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
-        "notes": list(observation.notes),
+        "notes": [*observation.notes, *changes.remarks],
     }

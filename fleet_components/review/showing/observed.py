@@ -29,12 +29,16 @@ def print_observed(console: Console, document: Document) -> None:
     line = f"{_CALLED[document['system']]} as of {document['asOf']}: {', '.join(counted)}"
     print_indented(console, Text(line, "bold"), 0)
     _print_changes(console, document)
-    for heading, files in (
-        ("edited, and not on the hub yet", document["edited"]),
-        ("edits that the hub has replaced", document["lost"]),
-        ("with the data of Secrets: not to be committed", document["private"]),
+    for heading, noun, files in (
+        ("edited, and not on the hub yet", "file", document["edited"]),
+        (
+            "replaced, as the hub has changed the same field (to have it again, write it again)",
+            "edit",
+            document["lost"],
+        ),
+        ("with the data of Secrets: not to be committed", "file", document["private"]),
     ):
-        _print_files(console, heading, files)
+        _print_files(console, heading, files, noun)
     for name, reason in document["silent"].items():
         print_indented(console, Text(f"! member {visible(name)} {one_line(visible(reason))}", "red"), 0)
     for refusal in document["refused"]:
@@ -43,13 +47,13 @@ def print_observed(console: Console, document: Document) -> None:
         print_indented(console, Text(f"note: {one_line(visible(note))}"), 0)
 
 
-def _print_files(console: Console, heading: str, files: Sequence[str]) -> None:
+def _print_files(console: Console, heading: str, files: Sequence[str], noun: str) -> None:
     if files:
-        print_indented(console, Text(f"{heading}: {count(len(files), 'file')}"), 0)
+        print_indented(console, Text(f"{heading}: {count(len(files), noun)}"), 0)
         for file in files[:MOST_FILES]:
             print_indented(console, Text(visible(file)))
         if more := len(files[MOST_FILES:]):
-            print_indented(console, Text(f"and {count(more, 'more file')}"))
+            print_indented(console, Text(f"and {count(more, f'more {noun}')}"))
 
 
 def _print_changes(console: Console, document: Document) -> None:
