@@ -39,6 +39,11 @@ _OBSERVING = {
 }
 """The same for the job that observes the hub."""
 
+_UNPUBLISHED = (
+    f"  the package is not published yet: in the place of {INSTALL}\n"
+    "  write into the workflow where you install it from; --install COMMAND does so at once"
+)
+
 
 @click.command(
     cls=Command,
@@ -131,6 +136,8 @@ def init(
     _report(files, found, examples=new and not members)
     _say_next(folder if new else None, folder.parent if project else None)
     if ci:
+        if install is None:
+            click.echo(_UNPUBLISHED)
         _say_of_workflow(ci, observed=is_observed(folder), include=top / GITLAB not in files)
 
 

@@ -22,6 +22,7 @@ from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
 from fleet_components.hub.folder.clusters import check_without_hub, recorded_members
 from fleet_components.hub.folder.header import Header, silences, told_time
+from fleet_components.hub.folder.reading import observed_members
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.hub.observation import Observation
@@ -230,7 +231,8 @@ def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: f
     check_without_hub(out)
     given = given_members(members, system)
     texts = {one.name: one.kubeconfig for one in given}
-    observation = members_alone(system, texts, recorded_members(out), timeout=timeout, watch=watch)
+    unasked = observed_members(out) - texts.keys()
+    observation = members_alone(system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch)
     return Asked(observation, None, renamed(given))
 
 

@@ -14,6 +14,8 @@ from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.record import Record
 from fleet_components.rollout.rollout import Done
 
+UNASKED = "was not asked"
+"""Beginning of the reason of a silent member that was not to be asked this time."""
 Stands = Mapping[str, tuple[tuple[str, ObjectKey], ...]]
 """The objects that stand on members, by member: apiVersion and key of each."""
 

@@ -9,7 +9,7 @@ import attrs
 from fleet_components.hub.listing import Object, System
 from fleet_components.hub.members.karmada import karmada_cluster
 from fleet_components.hub.members.kubefleet import member_cluster
-from fleet_components.hub.observation import Observation
+from fleet_components.hub.observation import UNASKED, Observation
 from fleet_components.live.members import AskedMember, ask_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
@@ -19,6 +19,7 @@ _COMPUTE: Mapping[System, Callable[..., Object]] = {
     System.KUBEFLEET: member_cluster,
     System.KARMADA: karmada_cluster,
 }
+_UNASKED = f"{UNASKED}: no --members names it any more; remove its file below members/ if it is gone"
 _UNREADABLE = "cannot be observed: its nodes and pods are not as Kubernetes has them"
 
 
@@ -52,6 +53,7 @@ def members_alone(
     system: System,
     kubeconfigs: Mapping[str, str],
     recorded: Collection[str] = (),
+    unasked: Collection[str] = (),
     *,
     timeout: float = 10.0,
     watch: Watch = unwatched,
@@ -65,6 +67,7 @@ def members_alone(
         system: the system whose members they are to be.
         kubeconfigs: the texts of kubeconfigs, by name of the member.
         recorded: the members of which there is a record.
+        unasked: those that an earlier observation has asked, and that are not named now; they are silent.
         timeout: limit for each member, in seconds.
         watch: is told how many have answered.
 
@@ -78,6 +81,7 @@ def members_alone(
     told = {name: _told(system, name, one) for name, one in asked.items()}
     members = tuple(one.member for name, one in told.items() if not (one.reason and name in recorded))
     silent = {name: one.reason for name, one in told.items() if one.reason}
+    silent |= dict.fromkeys(unasked, _UNASKED)
     return Observation(system=system, as_of=max(times), members=members, silent=silent)
 
 

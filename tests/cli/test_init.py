@@ -99,6 +99,16 @@ def test_without_members_there_are_two_that_are_called_examples() -> None:
     assert "examples" not in init("other", "--member", "a").stdout + Path("other/members.yaml").read_text()
 
 
+@pytest.mark.parametrize("ci", ["github", "gitlab", "azure-devops"])
+def test_it_is_said_once_that_the_workflow_installs_what_is_not_published(ci: str) -> None:
+    said = init("--ci", ci).stdout
+    assert said.count("the package is not published yet") == 1
+    command = "pip install 'fleet-components[cli]'"
+    assert command in said
+    assert any(command in text for text in tree(Path.cwd()).values())
+    assert "not published" not in init("elsewhere", "--ci", ci, "--install", "make it").stdout
+
+
 def test_members_by_hand_have_their_labels() -> None:
     assert init("--member", "on:region=eu,example.com/tier=1", "--member", "no", "--member", "1e3").exit_code == 0
     assert Path("fleet/members.yaml").read_text().count('name: "on"') == 2  # a truth value to some readers

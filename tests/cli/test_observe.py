@@ -228,6 +228,25 @@ def test_a_silent_cluster_keeps_its_record(place: Place) -> None:
     assert "observed/members/c.yaml" not in place.files()
 
 
+def test_a_cluster_that_is_not_named_any_more_keeps_its_record_until_it_is_removed_by_hand(place: Place) -> None:
+    both = ("--members", "a=cluster", "--members", "b=cluster", "--out", "out")
+    assert place.run(*both).exit_code == 0
+    before = place.files()
+    since = yaml.safe_load(before["observed/hub.yaml"])["spec"]["asOf"]
+    for _ in range(2):
+        done = place.run("--members", "a=cluster", "--out", "out", "--update")
+        assert done.exit_code == 0, done.output
+        assert "! member b was not asked: no --members names it any more" in done.stdout
+        assert f"its record of {since} counts" in done.stdout
+        for path in ("members/b.yaml", "observed/members/b.yaml"):
+            assert place.files()[path] == before[path]
+    assert "b was not asked when the hub was observed" in CliRunner().invoke(fleet, ["plan", "out"]).output
+    (place.folder / "out" / "members" / "b.yaml").unlink()
+    done = place.run("--members", "a=cluster", "--out", "out", "--update")
+    assert "member b" not in done.stdout
+    assert not [path for path in place.files() if path.endswith("/b.yaml")]
+
+
 def test_the_system_of_a_directory_stays(place: Place) -> None:
     place.run("--members", "cluster", "--out", "out")
     done = place.run("--members", "cluster", "--as", "karmada", "--out", "out", "--update")

@@ -320,7 +320,7 @@ def test_the_observation_of_the_reviewed_side_counts(cloned: Clone, of_kubefleet
     edit(cloned.fleet / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     cloned.commit()
     cloned.git("checkout", "-q", "main")
-    write_observation(cloned.fleet, later(of_kubefleet), update=True)
+    write_observation(cloned.fleet, later(of_kubefleet, notes=("something new",)), update=True)
     cloned.commit()
     cloned.git("checkout", "-q", "change")
     result = run("review", cloned.fleet, "--base", "main", "-o", "json")
@@ -358,7 +358,7 @@ def test_a_damaged_memory_is_no_new_fleet(cloned: Clone) -> None:
     result = run("review", cloned.fleet, "--base", "main")
     assert result.exit_code == 1
     assert "observed/fleet.json" in result.stderr
-    assert "fleet observe --update" in result.stderr
+    assert "fleet observe --hub KUBECONFIG --out DIR --update writes it anew" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -197,19 +197,20 @@ def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path)
     assert observing(ci, job, environment) == 0, job.log
     assert re.match(r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed)
     assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
-    assert all(re.fullmatch(r"--hub \S+ --out fleet --update", one) for one in job.asked)
+    assert all(re.fullmatch(r"--hub \S+ --out fleet --update --strict", one) for one in job.asked)
     if ci != "gitlab":
         assert not (job.stub / "hub").exists(), "the kubeconfig does not stay"
 
 
+@pytest.mark.parametrize("status", [1, 3])
 @pytest.mark.parametrize("ci", JOBS)
-def test_nothing_is_committed_where_observing_fails(ci: str, tmp_path: Path) -> None:
+def test_nothing_is_committed_where_observing_fails(ci: str, status: int, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
     job.observed(ci)
-    (job.stub / "status").write_text("1")
+    (job.stub / "status").write_text(str(status))
     (job.stub / "hub.yaml").write_text(HEADER.format("today"))
     environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
-    assert observing(ci, job, environment) == 1
+    assert observing(ci, job, environment) == status
     assert job.pushed.startswith("main\n")
     assert not (job.stub / "hub").exists()
 

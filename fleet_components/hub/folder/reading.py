@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.observed import MEMORY, MEND, is_observed
+from fleet_components.content.load import readable
+from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
@@ -175,6 +176,16 @@ def _is_shape_of_object(value: Any) -> bool:
 
 def _is_digest(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def observed_members(folder: Path) -> frozenset[str]:
+    """Return the names of the members that an observation has written and nobody has removed; none if it is damaged."""
+    try:
+        paths = [path for path in read_inventory(folder).objects if path.startswith(f"{MEMBERS}/")]
+    except FleetError:
+        return frozenset()
+    files = [folder / path for path in paths if (folder / path).is_file()]
+    return frozenset(one.name for file in files for one in readable([file], [], [], build=False))
 
 
 def _is_path(path: str) -> bool:

@@ -25,7 +25,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 
 @attrs.frozen
 class OldRecord:
-    """What stays of the last observation.
+    """Part of the last observation that stays.
 
     Attributes:
         objects: digests of the parts of each object, by the path of its file.

@@ -79,7 +79,7 @@ class Reading:
 
     @cached_property
     def unanswered(self) -> Mapping[Query, str]:
-        """Why requests for templates were not answered, those included that nobody could make.
+        """Reasons why requests for templates were not answered, those included that nobody could make.
 
         Something is bound of a kind that is not served: an API server of its own is away, or its definition is gone.
         """

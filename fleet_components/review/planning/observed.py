@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -15,9 +15,11 @@ from fleet_components.content.observed import observed_in
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
-from fleet_components.hub.folder.header import read_header, told_time
+from fleet_components.hub.folder.header import Unanswered, read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
+from fleet_components.hub.observation import UNASKED
+from fleet_components.hub.unanswered import FORBIDDEN, GRANT, LATER, NOT_ASKED, in_words
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
@@ -29,7 +31,6 @@ from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 
-_ASK = "fleet observe --rbac --hub KUBECONFIG prints the role that may ask for all of it"
 _ONE = "plan one at a time: a fleet has one hub"
 
 
@@ -94,7 +95,8 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         yield from run_warnings(observed.fleet, _members_changed(plan), str(observed.folder / AZURE_FILE))
     for name, silence in sorted(observed.silent.items()):
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
-        yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
+        asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
+        yield Problem(f"{name} {asked} when the hub was observed; {record}", hint=silence.why)
     if given := [str(one) for one in _secrets_given(plan)]:
         what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
@@ -134,21 +136,23 @@ def _gives(secret: Mapping[str, Any]) -> bool:
 
 def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
+    alike: dict[tuple[str, str, str], list[Unanswered]] = defaultdict(list)
     for one in observed.unanswered:
-        where = f" in namespace {one.namespace}" if one.namespace else ""
+        alike[f"{one.kind}.{one.query.group}", one.why, one.since].append(one)
+    for (_, why, since), lists in sorted(alike.items()):
+        (what,) = in_words({one.query: why for one in lists})
         named = [
             subject.name
             for subject in plan.subjects
-            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects)
+            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects for one in lists)
         ]
-        record = f"what is here of them is of {one.since}" if one.since else "nothing is known of them"
+        record = f"what is here of them is of {since}" if since else "there is no old record of them"
         concerned = f": {few(named)} may change" if named else ""
-        group = f".{one.query.group}" if one.query.group else ""
-        what = f"{one.kind}{group} objects{where} were not answered when the hub was observed; {record}{concerned}"
-        yield Problem(what, hint=f"{one.why}; {_ASK}")
+        hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
+        yield Problem(f"{what}; {record}{concerned}", hint=hint)
     if observed.unknown:
         what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
-        yield Problem(what, hint=_ASK)
+        yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

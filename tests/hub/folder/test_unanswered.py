@@ -92,7 +92,7 @@ def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(name: 
     except FleetError:
         return  # the plan needs what is not known, and says so
     for kind in kinds:
-        assert any(kind in one and "nothing is known of them" in one for one in warnings), warnings
+        assert any(kind in one and "there is no old record of them" in one for one in warnings), warnings
     names = {one.name for one in read_hub(whole).subjects}
     known = {one.name for one in read_hub(refused).subjects}
     told = read_observation(tmp_path / "hub", Keeper("local", "fleet")).unknown
