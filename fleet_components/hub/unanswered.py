@@ -9,7 +9,7 @@ from fleet_components.hub.listing import Query
 from fleet_components.model.text import count, visible
 
 NOT_ASKED = "is not asked for: --no-secrets"
-"""Why a list of Secrets is not there that was not to be asked for."""
+"""Reason for a list of Secrets that was not to be asked for."""
 
 
 def in_words(refused: Mapping[Query, str]) -> tuple[str, ...]:

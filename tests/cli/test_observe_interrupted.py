@@ -75,6 +75,7 @@ def test_ctrl_c_while_a_hub_is_slow(hub: Api, slow: Any, tmp_path: Path) -> None
 
 def test_ctrl_c_while_it_is_written_waits_for_the_end(hub: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     reads(monkeypatch)
+
     def interrupted(*args: Any, **options: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         return write_observation(*args, **options)

@@ -31,7 +31,12 @@ def test_what_differs_in_a_few_words(form: str, things: list[str], told: str) ->
 
 
 def test_what_says_something_else_stays() -> None:
-    said = [GOING.format("ConfigMap a"), UNBOUND.format("ConfigMap a"), "fleet shop is Failed", "fleet shop is Updating"]
+    said = [
+        GOING.format("ConfigMap a"),
+        UNBOUND.format("ConfigMap a"),
+        "fleet shop is Failed",
+        "fleet shop is Updating",
+    ]
     assert folded(said) == said
 
 
