@@ -33,7 +33,7 @@ from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observation import members_alone, with_members
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.review.documents.observed import Asked, observed_document
+from fleet_components.review.documents.observed import Observed, observed_document
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.observed import print_observed
 
@@ -157,7 +157,7 @@ def observe(
 
 @attrs.frozen
 class _Asking:
-    """How a hub is to be asked: the options of the command with these names."""
+    """A way to ask a hub: the options of the command with these names."""
 
     hub: Path | None
     context: str
@@ -168,7 +168,7 @@ class _Asking:
 
     @property
     def no_secrets(self) -> bool:
-        """Whether Secrets are not to be asked for."""
+        """True if Secrets are not to be asked for."""
         return self.secrets is False
 
     @property
@@ -201,7 +201,7 @@ class _Asking:
         return context_of(self.hub, self.context, subject=HUB)
 
 
-def _from_hub(asking: _Asking, members: Sequence[str]) -> Asked:
+def _from_hub(asking: _Asking, members: Sequence[str]) -> Observed:
     """Return what a hub tells, and some of its members of themselves."""
     listing = asking.listing(asking.kubeconfig())
     with watch("reading what the hub has answered"):
@@ -209,7 +209,7 @@ def _from_hub(asking: _Asking, members: Sequence[str]) -> Asked:
     return _with_members(asking, observation, listing, members)
 
 
-def _from_azure(asking: _Asking, members: Sequence[str]) -> Asked:
+def _from_azure(asking: _Asking, members: Sequence[str]) -> Observed:
     """Return what Azure and the hub of a fleet tell; a fleet may have none."""
     fleet = asking.fleet()
     assert fleet is not None
@@ -219,24 +219,26 @@ def _from_azure(asking: _Asking, members: Sequence[str]) -> Asked:
     return _with_members(asking, observation, listing, members)
 
 
-def _with_members(asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]) -> Asked:
+def _with_members(
+    asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]
+) -> Observed:
     given = given_members(members, observation.system)
     texts = {one.name: one.kubeconfig for one in given}
     observation = with_members(observation, texts, timeout=asking.timeout, watch=watch)
-    return Asked(observation, listing, renamed(given), asking.grant)
+    return Observed(observation, listing, renamed(given), asking.grant)
 
 
-def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Asked:
+def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Observed:
     """Return what clusters without a hub tell."""
     check_without_hub(out)
     given = given_members(members, system)
     texts = {one.name: one.kubeconfig for one in given}
     unasked = observed_members(out) - texts.keys()
     observation = members_alone(system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch)
-    return Asked(observation, None, renamed(given))
+    return Observed(observation, None, renamed(given))
 
 
-def _next(found: Asked, out: Path) -> tuple[str, ...]:
+def _next(found: Observed, out: Path) -> tuple[str, ...]:
     """Return what to do after the first observation."""
     plan = f"fleet plan {shlex.quote(str(out))}"
     if found.has_hub:
@@ -282,7 +284,7 @@ def _check_usage(
         raise click.UsageError("give --out DIR, the directory to write")
 
 
-def _silent(found: Asked, former: Header | None) -> Mapping[str, str]:
+def _silent(found: Observed, former: Header | None) -> Mapping[str, str]:
     """Return the reason by member that has not answered, with what counts instead."""
     told: dict[str, str] = {}
     known = {str(member["metadata"]["name"]) for member in found.observation.members}

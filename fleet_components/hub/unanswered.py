@@ -13,7 +13,7 @@ GRANT = "fleet observe --rbac --hub KUBECONFIG | kubectl apply -f -"
 """Command that grants what an observation of a hub asks for."""
 LATER = "--timeout SECONDS waits longer; kubectl --kubeconfig FILE get --raw /version tries it"
 NOT_ASKED = "is not asked for: --no-secrets"
-"""Why a list of Secrets is not there that was not to be asked for."""
+"""Reason for a list of Secrets that was not to be asked for."""
 
 
 def in_words(refused: Mapping[Query, str]) -> tuple[str, ...]:

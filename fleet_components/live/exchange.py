@@ -23,7 +23,7 @@ class TooLargeError(Exception):
 
 @attrs.define
 class Budget:
-    """What requests may still take, shared by all threads.
+    """Limits of requests in time and size, shared by all threads.
 
     Attributes:
         deadline: on the monotonic clock.

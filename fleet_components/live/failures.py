@@ -1,4 +1,4 @@
-"""Why there was no usable answer, in words, with what would do.
+"""Reasons for which there is no usable answer, in words, with what would do.
 
 The words of libraries are not repeated: they may have the address of a cluster with a password in it, and more.
 """

@@ -60,11 +60,12 @@ case "$*" in
 esac
 """
 BACKEND, CLUSTER, FORGE = "no backend is here", "8 of 8 objects could not be compared", "is not set"
-HUB = "nobody takes the connection"
+HUB = "its name is not known to DNS"
 ENDINGS = {
     "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode": (2, ""),
     "fleet observe --hub ~/.kube/config --out observed": (1, HUB),
-    "fleet observe --hub ~/.kube/config --out observed --update": (1, "is not an observed directory"),
+    "fleet observe --hub ~/.kube/config --out observed --update": (1, HUB),
+    "fleet observe --rbac --hub ~/.kube/config": (1, HUB),
     "fleet observe --members ~/.kube/config --out members": (1, HUB),
     "fleet rollout . --stack prod": (1, "nobody can be asked here"),
     "fleet rollout . --stack prod --yes -o json": (1, BACKEND),

@@ -18,8 +18,8 @@ _TEMPLATE = "Template/"
 
 
 @attrs.frozen
-class Asked:
-    """What hub, members and Azure have answered.
+class Observed:
+    """Answers of hub, members and Azure together.
 
     Attributes:
         observation: the observation.
@@ -35,12 +35,12 @@ class Asked:
 
     @property
     def has_hub(self) -> bool:
-        """Whether a hub was asked."""
+        """True if a hub was asked."""
         return self.listing is not None
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """What the hub was asked for and has not answered, in words."""
+        """Lists that the hub was asked for and has not answered, in words."""
         return in_words(missed(self.listing.refused)) if self.listing else ()
 
     @property
@@ -50,12 +50,14 @@ class Asked:
 
     @property
     def incomplete(self) -> bool:
-        """Whether something that was asked for was not answered."""
+        """True if something that was asked for was not answered."""
         fleet = self.observation.fleet
         return bool(self.refused or self.observation.silent or (fleet and fleet.unread))
 
 
-def observed_document(found: Asked, changes: Changes, silent: Mapping[str, str], folder: Path, before: str) -> Document:
+def observed_document(
+    found: Observed, changes: Changes, silent: Mapping[str, str], folder: Path, before: str
+) -> Document:
     """Return the document of an observation.
 
     Args:

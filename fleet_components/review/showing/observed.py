@@ -81,7 +81,7 @@ def _print_changes(console: Console, document: Document) -> None:
     changes, folder = document["changes"], visible(document["directory"])
     numbers = {what: len(files) for what, files in changes.items()}
     if document["before"] is None:
-        _print(console, f"{folder}: {count(numbers['added'], 'file')}", indent=0)
+        _print(console, f"{folder}: made, with {count(numbers['added'], 'file')}", indent=0)
         return
     since = f"since {document['before']}"
     if not any(numbers.values()):
