@@ -86,6 +86,15 @@ def test_a_hub_asks_nobody_so_a_loss_is_to_be_confirmed(folder: Path) -> None:
         assert result.exit_code == 3
 
 
+def test_a_template_that_its_policy_leaves_is_told_in_words(karmada: Path) -> None:
+    (karmada / POLICY).unlink()
+    for form in ("table", "markdown"):
+        text = run("plan", karmada, "-o", form).stdout.replace("\\", "")
+        assert "shop/Deployment/web stays as it was placed" in text
+        assert "claimed by: PropagationPolicy shop/web -> (none)" in text.replace("&gt;", ">")
+        assert "memory." not in text
+
+
 def test_what_leaves_a_member_is_deleted_as_a_hub_deletes_it(folder: Path) -> None:
     edit(folder / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     gone = plan(folder, status=3)["gone"]["objects"]
