@@ -290,6 +290,17 @@ def test_each_command_works_or_says_what_to_do_at_a_hub(words: tuple[str, ...], 
     assert said in " ".join(run(*(word.format(folder) for word in words)).output.split())
 
 
+def test_a_selector_of_what_nobody_has_observed_is_named(folder: Path, karmada: Path) -> None:
+    edit(folder / SHOP, "kind: Namespace\n    name: shop", "kind: Namespace\n    name: unseen")
+    edit(karmada / POLICY, "kind: Deployment", "kind: StatefulSet")
+    hint = (
+        "the observation knows nothing of such an object: add its file, or fleet observe --update once this is applied"
+    )
+    for place in (folder, karmada):
+        text = " ".join(run("plan", place).stdout.split())
+        assert hint in text
+
+
 def test_what_edits_files_works(folder: Path) -> None:
     result = run("drain", "dublin", folder, "--write")
     assert result.exit_code in (0, 3), result.output

@@ -86,7 +86,7 @@ def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
 def _wrapped(console: Console, text: Text, room: int) -> Sequence[Text]:
     text.rstrip()
     plain = text.plain
-    return text[len(plain) - len(plain.lstrip()) :].wrap(console, room) if plain.strip() else []
+    return list(text[len(plain) - len(plain.lstrip()) :].wrap(console, room)) if plain.strip() else []
 
 
 def _words(cells: str, width: int) -> Sequence[str]:
