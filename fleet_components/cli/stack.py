@@ -14,9 +14,10 @@ from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 
-_BY_HUB = "which delivers it and compares it itself"
+_BY_HUB = "which says itself what stands on its members"
 _ASK_HUB = (
-    "its own status tells what stands: kubectl get, with -o yaml; fleet observe --update reads anew what it has decided"
+    "ask the hub: kubectl get the placement or the ResourceBinding with -o yaml; fleet observe --update, then"
+    " fleet plan, tells what it has decided and what it waits for"
 )
 
 

@@ -88,6 +88,15 @@ def test_a_hub_asks_nobody_so_a_loss_is_to_be_confirmed(folder: Path) -> None:
         assert result.exit_code == 3
 
 
+def test_a_template_that_its_policy_leaves_is_told_in_words(karmada: Path) -> None:
+    (karmada / POLICY).unlink()
+    for form in ("table", "markdown"):
+        text = run("plan", karmada, "-o", form).stdout.replace("\\", "")
+        assert "shop/Deployment/web stays as it was placed" in text
+        assert "claimed by: PropagationPolicy shop/web -> (none)" in text.replace("&gt;", ">")
+        assert "memory." not in text
+
+
 def test_what_leaves_a_member_is_deleted_as_a_hub_deletes_it(folder: Path) -> None:
     edit(folder / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
     gone = plan(folder, status=3)["gone"]["objects"]
@@ -239,9 +248,9 @@ def test_what_only_the_hub_carries_out_is_passed_over_in_a_line(tmp_path: Path, 
         (("render", "{}", "--out", "out"), "which delivers itself"),
         (("render", "{}", "--out", "out", "--fresh"), "which delivers itself"),
         (("rollout", "{}", "--yes"), "which rolls out itself"),
-        (("drift", "{}"), "which delivers it and compares it itself"),
-        (("status", "{}"), "which delivers it and compares it itself"),
-        (("status", "other", "--state", "{}"), "which delivers it and compares it itself"),
+        (("drift", "{}"), "which says itself what stands on its members"),
+        (("status", "{}"), "which says itself what stands on its members"),
+        (("status", "other", "--state", "{}"), "which says itself what stands on its members"),
     ],
 )
 def test_nothing_is_delivered_beside_a_hub(
@@ -253,6 +262,45 @@ def test_nothing_is_delivered_beside_a_hub(
     assert result.exit_code == 1
     assert what in result.stderr
     assert not (folder.parent / "out").exists()
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_paths_are_whole_in_any_terminal(width: int, folder: Path) -> None:
+    policy = folder / "policies" / "ClusterResourcePlacement" / "a-long-name-of-a-second-placement-of-the-shop.yaml"
+    policy.write_text(
+        (folder / SHOP).read_text().replace("name: shop\n", "name: second\n", 1).replace("production", "nowhere")
+    )
+    shown = run("plan", folder, width=width).stdout
+    assert f"{policy}:" in shown
+    others = [line for line in shown.splitlines() if len(line) > width]
+    assert [line for line in others if " " in line.strip() and "if all of them are meant" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("rollout", "{}", "--yes"), "apply the files to the hub; fleet plan shows what it will do"),
+        (("render", "{}", "--out", "out"), "fleet plan shows what the hub would do"),
+        (("status", "{}"), "ask the hub: kubectl get"),
+        (("drift", "{}"), "ask the hub: kubectl get"),
+        (("rollback", "shop", "{}"), "revision 0 (the newest)"),
+        (("approve", "{}"), "no approval is asked for"),
+        (("drain", "dublin", "{}"), "not written, without --write"),
+    ],
+)
+def test_each_command_works_or_says_what_to_do_at_a_hub(words: tuple[str, ...], said: str, folder: Path) -> None:
+    assert said in " ".join(run(*(word.format(folder) for word in words)).output.split())
+
+
+def test_a_selector_of_what_nobody_has_observed_is_named(folder: Path, karmada: Path) -> None:
+    edit(folder / SHOP, "kind: Namespace\n    name: shop", "kind: Namespace\n    name: unseen")
+    edit(karmada / POLICY, "kind: Deployment", "kind: StatefulSet")
+    hint = (
+        "the observation knows nothing of such an object: add its file, or fleet observe --update once this is applied"
+    )
+    for place in (folder, karmada):
+        text = " ".join(run("plan", place).stdout.split())
+        assert hint in text
 
 
 def test_what_edits_files_works(folder: Path) -> None:

@@ -230,7 +230,10 @@ def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
-    if found := [one for one in subjects if one["weight"] == "recorded"]:
+    recorded = [one for one in subjects if one["weight"] == "recorded"]
+    if left := [one for one in recorded if one["left"]]:
+        yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
+    if found := [one for one in recorded if not one["left"]]:
         policy = all(any("policy" in field["field"].split(".") for field in one["recorded"]) for one in found)
         yield f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and moves nothing"
 

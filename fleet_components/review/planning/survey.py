@@ -35,6 +35,7 @@ from fleet_components.review.planning.project import asked_project, instead_of, 
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.standing import Standing
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
+from fleet_components.review.planning.unseen import with_unseen
 
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
@@ -262,6 +263,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
             plan = plan_fleet(source, past, options)
     except FleetError as error:
         raise FleetError(map(said_here, error.problems)) from error
+    plan = with_unseen(plan) if observed else plan
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]

@@ -10,6 +10,10 @@ from fleet_components.review.planning.approve import Approval
 from fleet_components.review.showing.rows import print_indented
 from fleet_components.review.showing.words import one_line
 
+_ON_HUB = (
+    "{}: kubectl apply leaves a status out, so on the hub its request is approved by kubectl edit --subresource=status"
+)
+
 
 def print_approval(console: Console, approval: Approval) -> None:
     """Print the approvals that were given before, and what moves."""
@@ -18,4 +22,7 @@ def print_approval(console: Console, approval: Approval) -> None:
             print_indented(console, Text(visible(f"{one.name} {one.words}")), 0)
     for line in approval.moves:
         print_indented(console, Text(one_line(visible(line))), 0)
+    if approval.survey.observed:
+        for one in approval.given:
+            print_indented(console, Text(visible(_ON_HUB.format(one.name))), 0)
     console.print()

@@ -11,6 +11,7 @@ from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
 from fleet_components.review.showing.folded import in_full, left_out, new_warnings
+from fleet_components.review.showing.notes import notes
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
@@ -119,7 +120,7 @@ def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:
         lines += _content(change, diff)
     overridden = words.overridden(subject, diff=diff, whole=whole or narrow)
     lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in overridden]
-    return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])
+    return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in notes(subject))])
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,7 @@ _ROOM = 40
 """Smallest width beside the columns in which a long text is still readable."""
 _LEAST = 20
 """Smallest width to which a text is wrapped, however narrow the terminal is."""
+_LONG = re.compile(rf"\S{{{_LEAST},}}")
 
 
 @attrs.frozen
@@ -68,8 +70,23 @@ def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
 
 
 def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
-    """Return the text in lines of a width."""
-    return [text] if len(text) <= width else list(text.wrap(console, max(width, _LEAST)))
+    """Return the text in lines of a width; a word that is longer, as a path is, has a line of its own and is whole."""
+    if len(text) <= width:
+        return [text]
+    room, style = max(width, _LEAST), text.style
+    lines, begin = list[Text](), 0
+    for word in _LONG.finditer(text.plain):
+        if len(word[0]) > room:
+            lines += _wrapped(console, text[begin : word.start()], room)
+            lines.append(Text(word[0], style))
+            begin = word.end()
+    return [*lines, *_wrapped(console, text[begin:], room)] or [text]
+
+
+def _wrapped(console: Console, text: Text, room: int) -> Sequence[Text]:
+    text.rstrip()
+    plain = text.plain
+    return list(text[len(plain) - len(plain.lstrip()) :].wrap(console, room)) if plain.strip() else []
 
 
 def _words(cells: str, width: int) -> Sequence[str]:

@@ -11,6 +11,7 @@ from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
 from fleet_components.review.showing.diffs import diff_lines, shown_changes
 from fleet_components.review.showing.folded import in_full, left_out, new_warnings
+from fleet_components.review.showing.notes import notes
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
@@ -69,7 +70,7 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, na
         _content(console, change, diff)
     for level, line in words.overridden(subject, diff=diff, whole=whole or narrow):
         print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
-    for style, line in words.notes(subject):
+    for style, line in notes(subject):
         print_indented(console, Text(words.one_line(line), style))
     console.print()
 

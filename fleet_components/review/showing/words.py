@@ -102,7 +102,6 @@ HEADER = ("member", "what", "wave", "replicas", "revision", "score")
 _FOLDED = 4
 """Number of members alike from which on they share a row."""
 _NAMED = 3
-_RECORDED_SHOWN = 10
 
 
 def rows(subject: Document, *, whole: bool) -> list[tuple[str, tuple[str, ...], str]]:
@@ -156,27 +155,6 @@ def holders(subject: Document, *, whole: bool = True) -> list[str]:
         *(f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}" for one in others),
         *([f"{count(more, 'more policy')} of other objects"] if whole and (more := subject["otherPolicies"]) else []),
     ]
-
-
-def notes(subject: Document) -> Iterator[tuple[str, str]]:
-    """Yield the lines about a placement or template that follow the rows, each with its style."""
-    standing = ", as before" if "unfulfilled" in subject["asBefore"] else ""
-    yield from (("red", f"not fulfilled{standing}: {message}") for message in subject["unfulfilled"])
-    yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
-    yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
-    yield from (("", f"remembered: {show_field(one)}") for one in subject["recorded"][:_RECORDED_SHOWN])
-    yield from (("", line) for line in subject["division"])
-    yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
-    yield from [("yellow", subject["left"])] if subject["left"] else []
-    yield from (("", line) for line in update_run(subject))
-    yield from (("", line) for line in subject["notes"])
-    yield from (("", line) for line in waits(subject))
-    yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
-    yield from (("dim", line) for line in unseen(subject))
-    yield from [("dim", f"stays on {few(staying)}")] if (staying := stays(subject)) else []
-    yield from (("dim", f"not picked: {line}") for line in not_picked(subject))
-    yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
-    yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
 
 
 def update_run(subject: Document) -> list[str]:

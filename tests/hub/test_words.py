@@ -1,0 +1,74 @@
+"""People are shown words of their systems: over all recordings no plan tells of what the package is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from fleet_components.hub.reading import read_hub
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.standing import on_hub
+from fleet_components.review.planning.survey import Survey
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.table import plan_table
+from tests.delivery.karmada.recording import Recording as OfKarmada
+from tests.delivery.kubefleet.recording import MEMBERS
+from tests.hub.karmada import settled
+from tests.hub.karmada.api import Api
+from tests.hub.karmada.recorded import ControlPlane
+from tests.hub.kubefleet import planned as kubefleet
+from tests.hub.kubefleet.test_recordings import observations
+from tests.shared import SHARED
+
+INTERNAL = re.compile(
+    r"\b(memory|claim|schedule|decisions|bindings)\.\w|\b(digests?|subjects?|standing|wire|roster)\b|<[A-Z]\w+|"
+    r"\b(Decided|Outcome|Weight|Placed|TemplateState|PlacementMemory|Survey|None|True|remembered)\b(?! of)"
+)
+"""Fields of records, names of classes, values of Python, and words that no user of a hub knows."""
+ALLOWED = re.compile(r"what is remembered of|status: True|\"True\"|'True'|=True")
+
+
+def names(folder: str) -> list[Path]:
+    return sorted(file for file in (SHARED / "vectors" / folder).glob("*.json") if file.name != MEMBERS)
+
+
+def of_kubefleet(file: Path) -> Iterator[FleetPlan]:
+    seen = observations(file.stem)
+    yield from map(kubefleet.planned, seen)
+    yield from (kubefleet.planned(after, past=kubefleet.past_of(before)) for before, after in pairwise(seen))
+
+
+def of_karmada(file: Path) -> Iterator[FleetPlan]:
+    recording = OfKarmada.read(file)
+    hub, before = ControlPlane(recording), None
+    for step in recording.steps:
+        seen = read_hub(Api(tuple(hub.objects(step))).listing())
+        yield settled.planned(seen)
+        if before:
+            yield settled.planned(before, settled.source_of(seen))
+        before = seen
+
+
+def shown(plan: FleetPlan) -> Iterator[str]:
+    subject = {"paths": ["fleet"], "stack": "local"}
+    surveyed = Survey((plan,), "", subject, standing=on_hub(plan), after=dict)
+    document = plan_document(surveyed)
+    yield to_markdown(document)
+    console = Console(width=100_000, record=True, quiet=True)
+    plan_table(console, document)
+    yield console.export_text()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", [*names("kubefleet-live"), *names("karmada-live")], ids=lambda file: file.stem)
+def test_no_plan_tells_of_what_it_is_made_of(file: Path) -> None:
+    plans = of_kubefleet if file.parent.name == "kubefleet-live" else of_karmada
+    lines = [line for plan in plans(file) for text in shown(plan) for line in text.splitlines()]
+    assert lines
+    assert sorted({line for line in lines if INTERNAL.search(ALLOWED.sub("", line))}) == []
