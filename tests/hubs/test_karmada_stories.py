@@ -33,8 +33,8 @@ KNOWN = (
         "a plan does not ask members, and conflictResolution Abort leaves what stands there",
     ),
     Known(
-        r"(east|west): Secret hidden/key: .* is .*, not '\[secret\]'",
-        "the data of Secrets is not asked for, so a plan does not have it",
+        r"(Template/hidden/Secret/key: )?(east|west): Secret hidden/key( is not sent|: .* is .*, not '\[secret\]')",
+        "the data of Secrets is not asked for, and what overrides put into one is not kept, so a plan has neither",
     ),
     Known(
         r"Template/waits/Deployment/web: (east|west): Deployment waits/web (as sent: .*|is not sent)",
