@@ -154,7 +154,7 @@ class StackRollout:
 
     @property
     def _by_hub(self) -> bool:
-        """Whether a hub carries some of it out."""
+        """True if a hub carries some of it out."""
         return any(plan.consignment.system for plan in self._plans)
 
     @property

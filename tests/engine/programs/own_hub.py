@@ -11,6 +11,6 @@ config = pulumi.Config("fleet")
 settings = pulumi.Config("own").get_object("hub") or {}
 hub = Provider("mine", kubeconfig=config.require("hub"), **settings)
 way = config.require("delivery")
-fleet = Fleet(
-    "dev", FleetArgs(config.require("source"), hub=hub, delivery=way, confirm=(config.get("confirm") or "").split(","))
-)
+confirm = list(filter(None, (config.get("confirm") or "").split(",")))
+protect = config.get_bool("protect") is not False
+fleet = Fleet("dev", FleetArgs(config.require("source"), hub=hub, delivery=way, confirm=confirm, protect=protect))
