@@ -65,6 +65,7 @@ ENDINGS = {
     "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode": (2, ""),
     "fleet observe --hub ~/.kube/config --out observed": (1, HUB),
     "fleet observe --hub ~/.kube/config --out observed --update": (1, "is not an observed directory"),
+    "fleet approve --hub ~/.kube/config": (1, HUB),
     "fleet observe --members ~/.kube/config --out members": (1, HUB),
     "fleet rollout . --stack prod": (1, "nobody can be asked here"),
     "fleet rollout . --stack prod --yes -o json": (1, BACKEND),
