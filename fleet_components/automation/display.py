@@ -126,6 +126,8 @@ def ahead(progress: Progress) -> str:
         number = sum(1 for wave in waves if wave)
         how = f" in {count(number, 'wave')}" if number > 1 else ""
         parts.append(f"{subject}: {few(members, 10)}{how}")
+    if progress.to_hub:
+        parts.append("what the hub carries out goes to it")
     return "; ".join(parts) or "no member changes"
 
 

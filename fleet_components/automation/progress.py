@@ -61,11 +61,13 @@ class Progress:
     def __init__(self, plans: Iterable[FleetPlan], number: int, total: str) -> None:
         self.number, self.total = number, total
         self.moves: dict[str, Move] = {}
+        self.to_hub = False
         self.note = ""
         self.heard = Events()
         self.warnings: list[str] = []
         for plan in plans:
             self.moves |= _moves(plan)
+            self.to_hub |= bool(plan.consignment.system)
 
     @property
     def title(self) -> str:
@@ -146,9 +148,9 @@ class Progress:
 
 
 def _moves(plan: FleetPlan) -> Mapping[str, Move]:
-    """Return the moves of a plan by the name of the target, in the order in which they come."""
+    """Return the moves that an update makes itself, by the name of the target, in the order in which they come."""
     found: dict[str, Move] = {}
-    for decided in plan.subjects:
+    for decided in (one for one in plan.subjects if not one.hub):
         for cluster, entry in decided.entries.items():
             if entry.change in (Change.ADD, Change.UPDATE, Change.REMOVE):
                 wave = entry.placed.wave if entry.placed else 0

@@ -75,6 +75,7 @@ class Result:
         again: the command that goes on with it.
         cancel: the command that unlocks the stack after an update that was killed.
         updates: the updates that were run.
+        hub: the command that asks the hub how far it is; empty if nothing goes through one.
     """
 
     ending: Ending
@@ -83,6 +84,7 @@ class Result:
     again: str
     cancel: str
     updates: tuple[Update, ...] = ()
+    hub: str = ""
 
     @property
     def complete(self) -> bool:
@@ -103,8 +105,15 @@ class Result:
 
     def words(self, *, errors: bool = True) -> Iterator[str]:
         """Yield how it ended, and what to do next, a line each; without ``errors`` where they are told already."""
+        yield from self._ended(errors)
+        if self.hub and (self.updates or self.ending is Ending.DONE):
+            yield f"what goes through the hub is carried out there, without further updates: {self.hub}"
+
+    def _ended(self, errors: bool) -> Iterator[str]:
         ran = f" after {count(len(self.updates), 'update')}" if self.updates else ""
         match self.ending:
+            case Ending.DONE if self.hub:
+                yield f"nothing is left for updates to do{ran}"
             case Ending.DONE if self.updates:
                 yield f"rolled out in {count(len(self.updates), 'update')}"
             case Ending.DONE:

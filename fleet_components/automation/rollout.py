@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -114,9 +115,11 @@ class StackRollout:
     def _step(self) -> Ending | None:
         """Carry out the plan, or wait for what it waits for; return how the rollout ends with it, if it does."""
         document = self._document
-        if self.refuses(document):
+        moves = self._moves()
+        # A forecast that goes on by itself is not refused: nothing more is sent.
+        if self.refuses(document) and (moves or not (self._by_hub and self.updates)):
             return Ending.REFUSED
-        if not self._moves():
+        if not moves:
             due = _due(document) if self.waits else None
             if due is None:
                 return _at_rest(document)
@@ -142,10 +145,17 @@ class StackRollout:
         differs each time is updated for ever.
         """
         document = self._document
-        moves = any(plan.changes for plan in self._plans) or (not self.updates and bool(document["changes"]))
+        # What a hub does goes on without updates: the first one has told it everything.
+        changes = (plan.moves_members if self._by_hub and self.updates else plan.changes for plan in self._plans)
+        moves = any(changes) or (not self.updates and bool(document["changes"]))
         # A wait that no update has begun to count: the next one records the time.
         uncounted = self.waits and bool(document["remaining"]["waits"]) and not (self._counted or _due(document))
         return moves or uncounted
+
+    @property
+    def _by_hub(self) -> bool:
+        """True if a hub carries some of it out."""
+        return any(plan.consignment.system for plan in self._plans)
 
     @property
     def _plans(self) -> tuple[FleetPlan, ...]:
@@ -214,7 +224,13 @@ class StackRollout:
             again=self.again,
             cancel=f"pulumi cancel --stack {self.command.stack}",
             updates=tuple(self.updates),
+            hub=self._asking if self._by_hub else "",
         )
+
+    @property
+    def _asking(self) -> str:
+        """The command that asks the hub how far it is."""
+        return f"fleet status {shlex.quote(str(self.folder))} --stack {self.command.stack} --hub KUBECONFIG"
 
 
 def _at_rest(document: Document) -> Ending:

@@ -29,7 +29,7 @@ _SECONDS = 30.0
         "what is asked for": "fleet approve fleet/ --state state.json",
         "what an approval lets happen": "fleet approve fleet/ go-after-canary --state state.json",
         "the same, and the file is written": "fleet approve fleet/ go-after-canary --state state.json --write",
-        "what the update runs of a hub ask for": "fleet approve --hub hub.kubeconfig",
+        "what the update runs of a hub ask for": "fleet approve --hub ~/.kube/config",
     },
 )
 @click.argument("given", nargs=-1, metavar="[DIR] [NAME]...")

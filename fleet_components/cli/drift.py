@@ -17,6 +17,7 @@ from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
+from fleet_components.model.text import few
 from fleet_components.review.documents.drift import drift_document
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.adoption import Adoption
@@ -107,6 +108,8 @@ def drift(
         case _:
             text = shown(lambda console: print_drift(console, document))
     sys.stdout.write(text)
+    if found.by_hub:
+        click.echo(f"not asked for: {few(found.by_hub)}, which a hub looks after: fleet status --hub", err=True)
     if _say_uncompared(document):
         sys.exit(ExitStatus.ERROR)
     if strict and document["drifted"]:

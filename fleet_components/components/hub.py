@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -14,10 +14,12 @@ import pulumi
 
 from fleet_components.components.barrier import between
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
+from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process
 from fleet_components.components.provider import member_provider
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
+from fleet_components.dynamic import Barrier
 from fleet_components.live.hub_members import identified_hub
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
@@ -68,8 +70,11 @@ class Hub(pulumi.ComponentResource):
         self.uid = pulumi.Output.from_input(plan.past.hub) if plan.past.hub else None
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(after))
         super().__init__(names.HUB, self._name, {}, opts)
-        provider = reach if isinstance(reach, pulumi.ProviderResource) else self._reached(reach)
         before: list[pulumi.Resource] = list(after)
+        if isinstance(reach, pulumi.ProviderResource):
+            provider, before = reach, self._judged(reach, before)
+        else:
+            provider = self._reached(reach)
         for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
@@ -93,6 +98,28 @@ class Hub(pulumi.ComponentResource):
             lost=False,
             opts=pulumi.ResourceOptions(parent=self),
         )
+
+    def _judged(self, own: pulumi.ProviderResource, after: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Return what comes before everything on the hub, once a provider of one's own and its hub are judged."""
+        if in_process():
+            return list(after)
+        self.uid = pulumi.Output.unsecret(settings_of(own).apply(self._of_own))
+        options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
+        return [Barrier(f"{self._name}/known", {"key": f"{self._name}/known", "hub": self.uid}, options)]
+
+    async def _of_own(self, settings: ProviderSettings) -> str:
+        """Return the uid of the hub of a provider of one's own; the one that is known if it cannot be asked for it.
+
+        Raises:
+            RefusedError: a setting would have objects deleted or left as they are, or :meth:`_checked` raises it.
+        """
+        demands = Demands(member="hub", identifier="", wanted=self._name, adopts=(True,))
+        if wrong := list(demands.problems(settings)):
+            raise RefusedError(_of_hub(wrong))
+        for problem in _of_hub(demands.warnings(settings)):
+            pulumi.log.warn(str(problem), self)
+        text = settings.kubeconfig("hub")
+        return (await self._checked(text))[1] if text else self._plan.past.hub
 
     async def _checked(self, given: Any) -> tuple[str, str]:
         """Return the text of the kubeconfig and the hub's uid, once the hub has said that it knows the members.
@@ -143,5 +170,9 @@ def _read(given: Any) -> str:
     try:
         return read_kubeconfig(given, "hub")
     except FleetError as error:
-        told = (attrs.evolve(one, subject="the hub", hint=_HINT) for one in error.problems)
+        told = (attrs.evolve(one, hint=_HINT) for one in _of_hub(error.problems))
         raise FleetError(told) from None
+
+
+def _of_hub(problems: Iterable[Problem]) -> list[Problem]:
+    return [attrs.evolve(one, subject="the hub") for one in problems]

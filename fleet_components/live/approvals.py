@@ -37,7 +37,7 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
         except Unanswered as error:
             raise FleetError([Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]) from None
     if found is None:
-        raise FleetError([Problem("knows no approvals of update runs: it is no hub of KubeFleet", subject=_HUB)])
+        raise FleetError([Problem("does not serve approvals of update runs, as a hub of KubeFleet does", subject=_HUB)])
     return approvals_of(*found)
 
 

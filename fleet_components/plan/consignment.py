@@ -111,7 +111,7 @@ def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past
     found = (one for one in every if one.manifest not in hidden)
     ordered = sorted(found, key=lambda one: (one.stage, str(one.manifest.key)))
     jobs = {one.manifest.key: digest((one.manifest.data,)) for one in ordered if one.manifest.kind in _ONCE}
-    # A hub deletes some once they are over, and people do: that a refresh finds nothing is no reason to do them again.
+    # A hub deletes some once they are over: that a refresh does not find them is no reason to do them again.
     over = tuple(key for key, said in jobs.items() if past.once.get(str(key)) == said and key not in past.on_hub)
     sent = tuple(one for one in ordered if one.manifest.key not in over)
     once = {str(key): said for key, said in jobs.items()}

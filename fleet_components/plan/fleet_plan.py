@@ -104,6 +104,13 @@ class FleetPlan:
             or any(one.changes or self.asks_otherwise(one) for one in self.subjects)
         )
 
+    @property
+    def moves_members(self) -> bool:
+        """True if an update would change objects on members itself, apart from what a hub does there."""
+        by_hub = {one.name for one in self.subjects if one.hub}
+        touched = {*(one.subject for one in self.departures), *(one.subject for one in self.replacements)}
+        return bool(touched - by_hub) or any(one.changes for one in self.subjects if not one.hub)
+
     def asks_otherwise(self, decided: Decided) -> bool:
         """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
         before = {"protected": False, "delivery": "", **MODES, **self.past.shown.get(decided.name, {})}

@@ -29,6 +29,7 @@ class Remainder:
         approvals: names of the approvals that are needed then.
         waits: why a time has to come first, each reason with that time; None where it is not known.
         freed: members that are held now and that further updates alone let go.
+        hub: whether a hub carries the rest out by itself, so that no update of the stack is needed for it.
     """
 
     updates: int = 0
@@ -37,6 +38,7 @@ class Remainder:
     approvals: tuple[str, ...] = ()
     waits: Mapping[str, datetime | None] = attrs.field(factory=dict)
     freed: frozenset[str] = frozenset()
+    hub: bool = False
 
     @property
     def due(self) -> datetime | None:
@@ -46,11 +48,13 @@ class Remainder:
     @property
     def words(self) -> str:
         """The remainder in one line; empty if every reason is among those of the update itself."""
-        then = [*(f"approval {name} is needed" for name in self.approvals), *self.waits]
+        where = " on the hub" if self.hub else ""
+        then = [*(f"approval {name} is needed{where}" for name in self.approvals), *self.waits]
         if self.updates and not self.endless:
             then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
         more = f"more than {self.updates}" if self.endless else str(self.updates)
-        updates = f"{more} more update{'' if self.updates == 1 else 's'}" if self.updates else ""
+        what = "more step" if self.hub else "more update"
+        updates = f"{more} {what}{'' if self.updates == 1 else 's'}{where and ', of the hub'}" if self.updates else ""
         return ", then ".join(filter(None, [updates, " and ".join(then)]))
 
 
@@ -69,7 +73,8 @@ def remainder_of(decided: Decided) -> Remainder:
         updates, last = updates + 1, following
     left = _held(last.entries)
     endless = updates == MOST_UPDATES
-    return Remainder(updates, endless, *_reasons({} if endless else left), frozenset(held_now.keys() - left.keys()))
+    freed = frozenset(held_now.keys() - left.keys())
+    return Remainder(updates, endless, *_reasons({} if endless else left), freed, bool(decided.hub))
 
 
 def together(remainders: Iterable[Remainder]) -> Remainder:

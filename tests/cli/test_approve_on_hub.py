@@ -159,7 +159,7 @@ def test_a_hub_that_refuses_is_told(code: int, said: str, hub: Api) -> None:
 
 def test_a_cluster_without_such_requests_is_no_hub(hub: Api) -> None:
     del hub.objects[ROOT]
-    assert "the hub: knows no approvals of update runs" in approve(status=1)
+    assert "the hub: does not serve approvals of update runs" in approve(status=1)
 
 
 def test_what_is_for_a_plan_is_not_for_a_hub(hub: Api) -> None:

@@ -66,6 +66,7 @@ ENDINGS = {
     "fleet observe --hub ~/.kube/config --out observed": (1, HUB),
     "fleet observe --hub ~/.kube/config --out observed --update": (1, HUB),
     "fleet observe --rbac --hub ~/.kube/config": (1, HUB),
+    "fleet approve --hub ~/.kube/config": (1, HUB),
     "fleet observe --members ~/.kube/config --out members": (1, HUB),
     "fleet rollout . --stack prod": (1, "nobody can be asked here"),
     "fleet rollout . --stack prod --yes -o json": (1, BACKEND),

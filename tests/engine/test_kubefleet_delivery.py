@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,16 @@ from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
+EVICTIONS = "clusterresourceplacementevictions"
+OWN = Path(__file__).parent / "programs" / "own_hub.py"
+SETTINGS = {
+    "cluster_identifier": "dev@hub",
+    "enable_config_map_mutable": True,
+    "enable_secret_mutable": True,
+    "upsert_existing_objects": True,
+    "enable_patch_force": True,
+}
+"""What our own provider of a hub is set to."""
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +116,62 @@ def test_a_placement_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: Kub
     assert hub.hub.get("clusterresourceplacement", "shop") is None
 
 
+def test_an_eviction_is_made_once(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+    tale = stack.world
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    tale.objects = {"shop": space, "web": web(), "placement": placement()}
+    assert (done := stack.up()).ok, done.text
+    hub.settle()
+    tale.objects["eviction"] = eviction("once", "east")
+    assert (done := stack.up()).ok, done.text
+    assert "ClusterResourcePlacementEviction dev@hub/once" in done.changes
+    hub.settle()
+    assert hub.hub.get(EVICTIONS, "once")["status"]["conditions"]
+    hub.hub.kubectl("delete", EVICTIONS, "once")
+    assert (seen := stack.refresh()).ok, seen.text
+    assert (again := stack.up()).ok, again.text
+    assert hub.hub.get(EVICTIONS, "once") is None
+    assert stack.preview().changes == {}
+    assert stack.unprotect().ok
+    assert (done := stack.destroy()).ok, done.text
+
+
+def test_a_provider_of_ones_own_reaches_the_hub(
+    hub: KubeFleetHub, stack: Engine[HubStory], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tale = stack.world
+    own = Engine(tmp_path_factory.mktemp("own"), OWN, tale, standin=False)
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    tale.objects = {"shop": space, "web": web(), "placement": placement()}
+    refused = own.up()
+    print(refused.text)
+    assert not refused.ok
+    assert 'the hub: its provider lacks cluster_identifier="dev@hub"' in refused.text
+    assert hub.hub.get("namespace", "shop") is None
+    tale.config["own:hub"] = SETTINGS
+    seen = own.preview()
+    assert seen.ok, seen.text
+    assert (first := own.up()).ok, first.text
+    assert first.changes == seen.changes
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"east": "web:1", "west": "web:1"}
+    assert own.preview().changes == {}
+    tale.objects["web"] = web("web:2")
+    assert (second := own.up()).ok, second.text
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"east": "web:2", "west": "web:2"}
+    code, told = status(own, "--strict")
+    assert code == 0, told
+    lost = {**tale.members["west"], "metadata": {"name": "lab", "labels": {"tier": "lab"}}}
+    tale.members["lab"] = lost
+    refused = own.preview()
+    assert not refused.ok
+    assert "the hub does not know lab" in refused.text
+    del tale.members["lab"]
+    assert own.unprotect().ok
+    assert (done := own.destroy()).ok, done.text
+
+
 def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory]) -> None:
     lost = {**stack.world.members["west"], "metadata": {"name": "lab", "labels": {"tier": "lab"}}}
     stack.world.members["lab"] = lost
@@ -119,6 +186,11 @@ def placement() -> Data:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
     spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
     return {"apiVersion": GROUP, "kind": "ClusterResourcePlacement", "metadata": {"name": "shop"}, "spec": spec}
+
+
+def eviction(name: str, member: str) -> Data:
+    spec = {"placementName": "shop", "clusterName": member}
+    return {"apiVersion": GROUP, "kind": "ClusterResourcePlacementEviction", "metadata": {"name": name}, "spec": spec}
 
 
 def override() -> Data:

@@ -94,7 +94,9 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
             for plan in plans
             for one in plan.replacements
         ],
-        "remaining": remainder_document(together(one for plan in plans for one in plan.remainders.values())),
+        "remaining": remainder_document(
+            together(plan.remainders[one.name] for plan in plans for one in plan.subjects if not one.hub)
+        ),
         "subjects": [_subject(surveyed, one, view) for one in shown],
         "unchanged": _unchanged(surveyed, subjects),
         "leftOut": sum(one.changes for one in others),

@@ -76,6 +76,7 @@ class Drift:
         objects: everything that was asked for, in the order of members.
         unreached: why members did not answer, by member.
         members: the members that were asked, or were to be.
+        by_hub: placements and templates that a hub carries out, as ``Kind/key``: no member was asked for them.
     """
 
     state: str
@@ -83,6 +84,7 @@ class Drift:
     objects: tuple[Delivered, ...] = ()
     unreached: Mapping[MemberName, str] = attrs.field(factory=dict)
     members: tuple[MemberName, ...] = ()
+    by_hub: tuple[str, ...] = ()
 
     @property
     def drifted(self) -> tuple[Delivered, ...]:
@@ -140,7 +142,8 @@ def drift(
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
     found = tuple(_answered(one, answers.get(one.member, ObservedMember())) for one in objects)
-    return Drift(state.file, state.stack[1], found, silent, names)
+    by_hub = tuple(sorted(name for past in pasts.values() for name in past.forecast))
+    return Drift(state.file, state.stack[1], found, silent, names, by_hub)
 
 
 def _pasts(state: StateFile) -> Mapping[str, Past]:

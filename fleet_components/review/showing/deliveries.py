@@ -1,4 +1,4 @@
-"""What each delivery does with the fields of policies, as a table and as the Markdown page of the documentation."""
+"""The treatment of the fields of policies by each delivery, as a table and as the page of the documentation."""
 
 from __future__ import annotations
 
