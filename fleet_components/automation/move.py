@@ -29,7 +29,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.past import LOST
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.transfer import Deed, SeenObject, Standpoint
-from fleet_components.plan.ways import NAMES, Way
+from fleet_components.plan.ways import Way
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.stack_config import read_stack_config
@@ -278,7 +278,7 @@ class StackMove:
         moving = self._moving()
         steering = tuple(dict.fromkeys(self._steering(moving)))
         self._on_hub(partial(hold, system=self._system(moving), steering=steering, manager=self.plan.manager))
-        self._wait(lambda: self._ask_hub(moving).held, "the hub has not told every Work to let its objects stay")
+        self._wait(lambda: self._ask_hub(moving).held, "it has not told every Work to let its objects stay")
 
     def _steering(self, moving: Iterable[Decided]) -> Iterator[ObjectKey]:
         for one in moving:
@@ -293,7 +293,7 @@ class StackMove:
         for member, wanted in self._known.items():
             self.say(f"  {member}: {few([str(one) for one in wanted])}")
             self._reach.on_member(member, partial(self._released, wanted=wanted))
-        self._wait(lambda: self._ask_hub(moving).let_go, "the agents of the hub have not let go of every object")
+        self._wait(lambda: self._ask_hub(moving).let_go, "its agents have not let go of every object")
 
     def _released(self, member: Connection, wanted: Mapping[Leftover, str]) -> None:
         for one, hub in wanted.items():
@@ -310,16 +310,13 @@ class StackMove:
         tokens |= {loss_token(str(key), ["hub"]) for key in self.plan.past.on_hub if key.kind in _CONTAINERS}
         said = self.engine.settings().get("fleet:confirm") or ""
         self._update({"fleet:confirm": ",".join(filter(None, (said, *sorted(tokens))))})
-        self._wait(lambda: not self._ask_hub(moving).objects, "the hub has not taken its Works back")
+        self._wait(lambda: not self._ask_hub(moving).objects, "it has not taken its Works back")
 
     def _settle(self) -> None:
         if self.to != Way.DIRECT:
-            self._wait(
-                lambda: all(one.taken for one in self._objects().values()),
-                f"the hub of {NAMES[self.to]} has not taken over every object; fleet status --hub tells what it says",
-            )
+            self._wait(lambda: not self._untaken(), lambda: f"it has not taken over {few(self._untaken())}")
             return
-        self._wait(lambda: not any(one.taken for one in self._objects().values()), "objects are still the hub's")
+        self._wait(lambda: not any(one.taken for one in self._objects().values()), "it still has objects as its own")
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
             for one, hub in self._known[member].items() if seen.marked else ():
@@ -328,12 +325,19 @@ class StackMove:
         for member, found in marked.items():
             self._reach.on_member(member, partial(self._cleared, found=found))
 
+    def _untaken(self) -> list[str]:
+        return [f"{key} on {member}" for (member, key), one in sorted(self._objects().items()) if not one.taken]
+
     def _cleared(self, member: Connection, found: Iterable[tuple[Leftover, str]]) -> None:
         for one, hub in found:
             clear(member, one, hub, self.plan.manager)
 
-    def _wait(self, done: Callable[[], bool], otherwise: str) -> None:
+    def _wait(self, done: Callable[[], bool], otherwise: str | Callable[[], str]) -> None:
         """Wait until something is so.
+
+        Args:
+            done: returns whether it is.
+            otherwise: what is to be said if it is not in time.
 
         Raises:
             FleetError: it is not so in time.
@@ -341,8 +345,9 @@ class StackMove:
         until = time.monotonic() + _PATIENCE
         while not done():
             if time.monotonic() > until:
-                hint = "see what it says, then run the same command again: it goes on from what it finds"
-                raise FleetError([Problem(f"{otherwise}, within {_PATIENCE:g} s", subject="the hub", hint=hint)])
+                what = otherwise if isinstance(otherwise, str) else otherwise()
+                hint = "see what it says (fleet status --hub), then run the same command again: it goes on from there"
+                raise FleetError([Problem(f"{what}, within {_PATIENCE:g} s", subject="the hub", hint=hint)])
             time.sleep(_TICK)
 
 

@@ -240,3 +240,12 @@ def test_nobody_would_manage_what_is_never_taken_over(stage: Stage, to: str) -> 
     assert refused.exit_code == 1
     assert "whenToTakeOver of its strategy is Never" in refused.output
     assert stage.engine.updates == []
+
+
+def test_what_the_hub_does_not_take_over_is_named(stage: Stage, to: str) -> None:
+    if to == "direct":
+        pytest.skip("a hub takes over nothing then")
+    stage.clusters.takes = False
+    stuck = stage.move(to, "--yes")
+    assert stuck.exit_code == 1
+    assert "it has not taken over Namespace shop on a, Deployment shop/web on a" in stuck.output
