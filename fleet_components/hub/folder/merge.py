@@ -160,6 +160,8 @@ class Update:
         absent = mine is None and (path in self._foreign or not file.exists())
         if own and (absent or is_hidden_place(path)):
             self._counts_for(path, own, data, self._before.own.get(path) or self._before.objects.get(path))
+        elif path in self._foreign and is_hidden_place(path):  # damaged, where an observation alone writes
+            self.texts[path], self.bases[path] = object_text(data), shape_of(data)
         elif self._foreign.get(path):  # unreadable: it may say anything
             self.edited.add(path)
             self.bases[path] = self._before.objects.get(path, shape_of(data))

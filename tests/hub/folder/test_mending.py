@@ -15,6 +15,8 @@ from fleet_components.hub.observation import Observation
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.hub.folder.hubs import kubefleet, later, observed, texts
 
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db", "namespace": "shop"}, "data": {"p": "eA=="}}
+HIDDEN = "observed/objects/shop/Secret.db.yaml"
 HUB, FILES, FLEET = "observed/hub.yaml", "observed/files.json", "observed/fleet.json"
 SHOP, DUBLIN, AZURE = (
     "observed/ClusterResourcePlacement/shop.json",
@@ -25,10 +27,11 @@ MERGED = "<<<<<<< HEAD\n{}=======\n{}>>>>>>> main\n"
 DAMAGES: dict[str, Mapping[str, object]] = {
     **{f"{path} is {what}": {path: what} for path in (HUB, FILES, FLEET, SHOP) for what in ("merged", "cut")},
     **{f"{path} is {what}": {path: what} for path in (HUB, FILES, FLEET, SHOP) for what in ("gone", "empty", "a list")},
-    **{f"{path} is merged": {path: "merged"} for path in (DUBLIN, AZURE)},
+    **{f"{path} is merged": {path: "merged"} for path in (DUBLIN, AZURE, HIDDEN)},
     "the header is an object of another kind": {HUB: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"},
     "the header is cut in its first line": {HUB: "apiVer"},
     "a part of a member is of no kind": {DUBLIN: "status: {}\n"},
+    "a hidden object is none": {HIDDEN: "{}"},
     "the file of Azure is another": {AZURE: "apiVersion: v1\nkind: ConfigMap\n"},
     "the file of Azure is empty": {AZURE: ""},
     "two files are gone": {HUB: "gone", SHOP: "gone"},
@@ -39,7 +42,7 @@ DAMAGES: dict[str, Mapping[str, object]] = {
 @pytest.fixture(scope="module")
 def observation() -> Observation:
     return observed(
-        kubefleet(),
+        [*kubefleet(), {**SECRET, "type": "Opaque"}],
         fleet=FleetResource(id="/subscriptions/a/resourceGroups/b/providers/Microsoft.ContainerService/fleets/c"),
     )
 
