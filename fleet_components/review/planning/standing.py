@@ -84,14 +84,20 @@ def _on_both(one: Decided, other: Decided) -> Iterator[str]:
     if one.outcome.unfulfilled and one.outcome.unfulfilled == other.outcome.unfulfilled:
         yield UNFULFILLED
     # A record that differs is one of other content, or of another policy: what is held there is new.
-    if _is_held(one) and _alike(one, other) and one.outcome.goal == other.outcome.goal:
+    same = one.subject.content == other.subject.content and one.outcome.goal == other.outcome.goal
+    if _is_held(one) and same and _alike(one, other):
         yield HELD
 
 
 def _on_hub(one: Decided) -> Iterator[str]:
     if one.outcome.unfulfilled and _was_unfulfilled(one):
         yield UNFULFILLED
-    if _is_held(one) and not one.changes and not any(_newly_held(one, cluster) for cluster in _held(one)):
+    # What no update run takes is in no record, so a change of it is always new.
+    if (
+        _held(one)
+        and not (one.outcome.untaken or one.changes)
+        and not any(_newly_held(one, cluster) for cluster in _held(one))
+    ):
         yield HELD
 
 
