@@ -411,7 +411,7 @@ def test_a_damaged_memory_is_no_new_fleet(cloned: Clone) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["plan DIR", "explain DIR shop", "simulate DIR --lose iowa", "drain iowa DIR"],
+    ["plan DIR", "explain DIR", "simulate DIR --lose iowa", "drain iowa DIR"],
 )
 def test_every_command_reads_what_was_observed_of_a_member(
     command: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -53,6 +53,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("keepClusterResources", "false", {}, False),
     ("keepFound", "false", {}, False),
     ("maxWait", "5", {"max_wait": 7}, 5),
+    ("moving", "true", {}, True),
     ("delivery", "karmada", {"delivery": "kubefleet"}, "karmada"),
     ("hub", "hub.yaml", {"hub": "other.yaml"}, "hub.yaml"),
     ("readyTimeout", "20", {"ready_timeout": 60}, 20),
