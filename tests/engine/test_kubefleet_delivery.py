@@ -141,6 +141,8 @@ def test_a_provider_of_ones_own_reaches_the_hub(
 ) -> None:
     tale = stack.world
     own = Engine(tmp_path_factory.mktemp("own"), OWN, tale, standin=False)
+    # What the configuration says of the hub would count instead of what the program gives.
+    tale.config["own:kubeconfig"] = tale.config.pop("hub")
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     tale.objects = {"shop": space, "web": web(), "placement": placement()}
     refused = own.up()

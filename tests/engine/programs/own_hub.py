@@ -8,8 +8,8 @@ from pulumi_kubernetes import Provider
 from fleet_components import Fleet, FleetArgs
 
 config = pulumi.Config("fleet")
-settings = pulumi.Config("own").get_object("hub") or {}
-hub = Provider("mine", kubeconfig=config.require("hub"), **settings)
+own = pulumi.Config("own")
+hub = Provider("mine", kubeconfig=own.require("kubeconfig"), **(own.get_object("hub") or {}))
 way = config.require("delivery")
 confirm = list(filter(None, (config.get("confirm") or "").split(",")))
 protect = config.get_bool("protect") is not False
