@@ -78,8 +78,9 @@ class Header:
     """Header of an observed directory.
 
     Attributes:
-        system: the system that the hub runs.
+        system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
+        hub: False for clusters that no hub has.
         silent: members that did not answer.
         unanswered: lists that the hub did not answer.
         unknown: names of subjects that the hub has, and of which nothing else is known.
@@ -88,6 +89,7 @@ class Header:
 
     system: System
     as_of: datetime
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -105,6 +107,7 @@ class Header:
         spec = {
             "format": FORMAT,
             "system": self.system.value,
+            **({} if self.hub else {"hub": False}),
             "asOf": told_time(self.as_of),
             **({"silent": silent} if silent else {}),
             **({"unanswered": [encode(one) for one in self.unanswered]} if self.unanswered else {}),
@@ -165,6 +168,7 @@ class _Format:
 class _Spec:
     system: str = attrs.field(metadata=one_of(*System))
     as_of: str = attrs.field(metadata={"problem": _no_time})
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -199,4 +203,4 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
-    return Header(System(read.system), as_of, read.silent, read.unanswered, read.unknown, read.notes)
+    return Header(System(read.system), as_of, read.hub, read.silent, read.unanswered, read.unknown, read.notes)

@@ -36,8 +36,9 @@ class Remembered:
 
     Attributes:
         folder: the directory.
-        system: the system that the hub runs.
+        system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
+        hub: False for clusters that no hub has.
         silent: members that did not answer, with since when their record is.
         unanswered: lists that the hub did not answer, with since when the record of their objects is.
         unknown: names of subjects that the hub has, and of which nothing else is known.
@@ -50,6 +51,7 @@ class Remembered:
     folder: Path
     system: System
     as_of: datetime
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -111,6 +113,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         folder,
         header.system,
         header.as_of,
+        header.hub,
         header.silent,
         header.unanswered,
         header.unknown,

@@ -162,6 +162,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     header = Header(
         observation.system,
         observation.as_of,
+        observation.hub,
         silences(observation.silent, before),
         unanswered_since(observation.unanswered, before),
         observation.unknown,

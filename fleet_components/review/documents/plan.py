@@ -112,13 +112,18 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
 
 
 def _observed(observed: Remembered | None) -> Document | None:
-    """Return what a plan knows of the hub that it starts from; its age is the clock's, and no part of a document."""
+    """Return what a plan knows of the observation that it starts from; its age is no part of a document."""
     if observed is None:
         return None
     silent = [
         {"member": name, "why": one.why, "since": one.since or None} for name, one in sorted(observed.silent.items())
     ]
-    return {"system": observed.system.value, "asOf": told_time(observed.as_of), "silent": silent}
+    return {
+        "system": observed.system.value,
+        "hub": observed.hub,
+        "asOf": told_time(observed.as_of),
+        "silent": silent,
+    }
 
 
 @attrs.frozen

@@ -189,6 +189,7 @@ _PLAN: Schema = _object(
     observed=_or_null(
         _object(
             system=_one_of("kubefleet", "karmada"),
+            hub=_TRUTH,
             asOf=_TEXT,
             silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
         )

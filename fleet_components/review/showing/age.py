@@ -34,7 +34,8 @@ def old(document: Document, now: datetime) -> str:
     time = read_time(observed["asOf"]) if observed else None
     if time is None or now - time < OLD:
         return ""
-    return f"the hub was observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
+    which = "the hub was" if observed["hub"] else "the clusters were"
+    return f"{which} observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
 
 
 def age_in_words(time: str, now: datetime) -> str:
