@@ -14,7 +14,7 @@ import attrs
 
 from fleet_components.content.secret import redacted
 from fleet_components.hub.folder.header import told_time
-from fleet_components.hub.folder.reading import Remembered
+from fleet_components.hub.unanswered import NOT_ASKED
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -30,6 +30,7 @@ from fleet_components.review.documents.subject import (
 )
 from fleet_components.review.documents.view import View
 from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
+from fleet_components.review.planning.observed import concerned_by
 from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
@@ -64,7 +65,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "fleet": surveyed.subject,
         "state": surveyed.file or None,
         "against": surveyed.against or None,
-        "observed": _observed(surveyed.observed),
+        "observed": _observed(surveyed),
         "forecast": len(subjects) if surveyed.observed else sum(bool(one.decided.hub) for one in subjects),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
@@ -111,8 +112,9 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     return document
 
 
-def _observed(observed: Remembered | None) -> Document | None:
+def _observed(surveyed: Survey) -> Document | None:
     """Return what a plan knows of the observation that it starts from; its age is no part of a document."""
+    observed = surveyed.observed
     if observed is None:
         return None
     silent = [
@@ -123,6 +125,19 @@ def _observed(observed: Remembered | None) -> Document | None:
         "hub": observed.hub,
         "asOf": told_time(observed.as_of),
         "silent": silent,
+        "unanswered": [
+            {
+                "apiVersion": one.api_version,
+                "kind": one.kind,
+                "namespace": one.namespace or None,
+                "why": one.why,
+                "since": one.since or None,
+                "asked": one.why != NOT_ASKED,
+                "subjects": [name for plan in surveyed.plans for name in concerned_by(one, plan)],
+            }
+            for one in observed.unanswered
+        ],
+        "unknown": list(observed.unknown),
     }
 
 

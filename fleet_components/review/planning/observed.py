@@ -143,18 +143,25 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         alike[f"{one.kind}.{one.query.group}", one.why, one.since].append(one)
     for (_, why, since), lists in sorted(alike.items()):
         (what,) = in_words({one.query: why for one in lists})
-        named = [
-            subject.name
-            for subject in plan.subjects
-            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects for one in lists)
-        ]
+        concerned = {name for one in lists for name in concerned_by(one, plan)}
+        named = [subject.name for subject in plan.subjects if subject.name in concerned]
         record = f"what is here of them is of {since}" if since else "there is no old record of them"
-        concerned = f": {few(named)} may change" if named else ""
+        may_change = f": {few(named)} may change" if named else ""
         hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
-        yield Problem(f"{what}; {record}{concerned}", hint=hint)
+        yield Problem(f"{what}; {record}{may_change}", hint=hint)
     if observed.unknown:
         what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
         yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
+
+
+def concerned_by(unanswered: Unanswered, plan: FleetPlan) -> list[str]:
+    """Return the names of the subjects that have objects of a list that the hub did not answer."""
+    query = unanswered.query
+    return [
+        subject.name
+        for subject in plan.subjects
+        if any(query.asks_for(Manifest(data).key) for data in subject.subject.objects)
+    ]
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

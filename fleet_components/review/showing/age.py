@@ -49,4 +49,5 @@ def age_in_words(time: str, now: datetime) -> str:
 
 def _times(document: Document) -> Iterator[str]:
     if observed := document["observed"]:
-        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in observed["silent"] if one["since"])])
+        accounts = (*observed["silent"], *observed["unanswered"])
+        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in accounts if one["since"])])
