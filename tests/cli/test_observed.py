@@ -69,6 +69,8 @@ def test_right_after_an_observation_there_is_nothing_to_do(folder: Path, karmada
             "hub": True,
             "asOf": "2026-11-23T18:00:00Z",
             "silent": [],
+            "unanswered": [],
+            "unknown": [],
         }
         assert (document["against"], document["asOf"]) == (START.removeprefix("from "), "2026-11-23T18:00:00+00:00")
         assert document["warnings"] == []

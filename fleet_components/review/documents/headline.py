@@ -87,13 +87,17 @@ def _what_is_lost(document: Document) -> str:
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
 
-REFUSED = "refused"
+REFUSED, TO_BE_CONFIRMED = "refused", "to be confirmed"
 
 
 def refused_as(document: Document) -> str:
-    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``."""
+    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``.
+
+    Args:
+        document: one with ``refused``, each with its ``token``, and ``observed``.
+    """
     confirmed = all(one["token"] for one in document["refused"])
-    return "to be confirmed" if document["observed"] and confirmed else REFUSED
+    return TO_BE_CONFIRMED if document["observed"] and confirmed else REFUSED
 
 
 def newly_left(document: Document) -> str:

@@ -5,7 +5,6 @@ Its form is described in ``docs/plan-document.md``; keys are stable.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -20,7 +19,7 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import VERSION, WORDS, Document
+from fleet_components.review.documents.form import VERSION, WORDS, Document, token_of
 from fleet_components.review.documents.headline import headline
 from fleet_components.review.documents.subject import (
     departure_document,
@@ -35,8 +34,6 @@ from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
-
-_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def plan_document(surveyed: Survey, view: View = View()) -> Document:
@@ -229,12 +226,11 @@ def _hides_secrets(plan: FleetPlan) -> bool:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    token = _TOKEN.search(problem.hint)
     return {
         "subject": problem.subject or None,
         "what": problem.what,
         "hint": problem.hint or None,
-        "token": token[1] if token else None,
+        "token": token_of(problem),
         "field": show_path(problem.path) or None,
         "file": problem.file or None,
         "line": problem.line,
