@@ -45,7 +45,8 @@ class Remembered:
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
-        fleet: what the resource API of Azure told of the fleet; None if it was not asked.
+        fleet: what the resource API of Azure told of the fleet; None if it was never asked.
+        azure: why that is older than the rest; None if it is not.
     """
 
     folder: Path
@@ -59,6 +60,7 @@ class Remembered:
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     fleet: FleetResource | None = None
+    azure: Silence | None = None
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -121,6 +123,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         tuple(resources),
         files,
         _fleet(folder),
+        header.azure,
     )
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)

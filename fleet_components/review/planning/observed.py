@@ -93,7 +93,12 @@ def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
 def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about what is not in an observation, and about what else happens where a plan changes objects."""
     if observed.fleet:
-        yield from run_warnings(observed.fleet, _members_changed(plan), str(observed.folder / AZURE_FILE))
+        changed = _members_changed(plan)
+        yield from run_warnings(observed.fleet, changed, str(observed.folder / AZURE_FILE))
+        if changed and observed.azure:
+            record = f"its record is of {observed.azure.since}" if observed.azure.since else "its record is older"
+            what = f"Azure {UNASKED} when the hub was observed; {record}"
+            yield Problem(f"{what}: update runs may have begun since", hint=observed.azure.why)
     for name, silence in sorted(observed.silent.items()):
         when = "the hub was observed" if observed.hub else "the clusters were observed"
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
