@@ -21,12 +21,18 @@ from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System
+from fleet_components.hub.members import karmada, kubefleet
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 
+_SYSTEMS = {
+    (kubefleet.API_VERSION.partition("/")[0], kubefleet.KIND): System.KUBEFLEET,
+    (karmada.API_VERSION.partition("/")[0], karmada.KIND): System.KARMADA,
+}
+"""Systems, by group and kind of their members."""
 _CHANGED = "is not what fleet observe has written"
 
 
@@ -192,6 +198,14 @@ def observed_members(folder: Path) -> frozenset[str]:
         return frozenset()
     files = [folder / path for path in paths if (folder / path).is_file()]
     return frozenset(one.name for file in files for one in readable([file], [], [], build=False))
+
+
+def system_of_members(folder: Path) -> System | None:
+    """Return the system of the members in a directory; None if there are none, or of both."""
+    files = sorted((folder / MEMBERS).glob("*.yaml"))
+    keys = (one.key for file in files for one in readable([file], [], [], build=False))
+    found = {_SYSTEMS[key.group, key.kind] for key in keys if (key.group, key.kind) in _SYSTEMS}
+    return found.pop() if len(found) == 1 else None
 
 
 def _is_path(path: str) -> bool:

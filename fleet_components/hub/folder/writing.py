@@ -34,7 +34,7 @@ from fleet_components.hub.folder.paths import (
     object_files,
     part_of,
 )
-from fleet_components.hub.folder.reading import Inventory, read_inventory
+from fleet_components.hub.folder.reading import Inventory, read_inventory, system_of_members
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
@@ -133,8 +133,9 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
     before = header_before(folder, update=update)
     if update:
         _azure(folder)
-    if before and before.system != observation.system:
-        what = f"was observed for {before.system}, not for {observation.system}"
+    system = before.system if before else system_of_members(folder) if update else None
+    if system and system != observation.system:
+        what = f"was observed for {system}, not for {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
 
 
