@@ -10,7 +10,6 @@ from rich.console import Console
 
 from fleet_components.cli import clock, options
 from fleet_components.cli.progress import watch
-from fleet_components.review.documents.headline import refused_as
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.edit import Edit
 from fleet_components.review.planning.survey import Survey
@@ -37,7 +36,7 @@ def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None]
     sys.stdout.write(shown(lambda console: print_edits(console, edits)))
     sys.stdout.write(shown(told))
     sys.stdout.write(shown(lambda console: plan_table(console, with_age(document, clock.now()))))
-    options.say_refused(surveyed.refused, shown=True, called=refused_as(document))
+    options.say_refused(surveyed.refused, document, shown=True)
     options.say_old(document)
     for edit in edits if write else ():
         edit.write()

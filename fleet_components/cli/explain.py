@@ -54,7 +54,8 @@ def explain(
     NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     surveyed = survey([path, *others], options.command_line(**where))
-    options.say_refused(surveyed.refused)
+    planned = plan_document(surveyed)
+    options.say_refused(surveyed.refused, planned)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":
@@ -64,7 +65,6 @@ def explain(
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
-    planned = plan_document(surveyed)
     if placement:
         _say_warnings_of(plan_document(surveyed, View(only=(placement,))))
     else:

@@ -22,7 +22,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import REFUSED
+from fleet_components.review.documents.headline import REFUSED, refused_as
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
@@ -340,16 +340,17 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(refused: Iterable[Problem], *, shown: bool = False, called: str = REFUSED) -> None:
+def say_refused(refused: Iterable[Problem], document: Document | None = None, *, shown: bool = False) -> None:
     """Print on standard error why the update is refused.
 
     Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is told once.
 
     Args:
         refused: the reasons.
+        document: the plan that has them, which says how they are called; None for an update.
         shown: True if standard output shows the refusal already.
-        called: how the refusal is called.
     """
+    called = refused_as(document) if document else REFUSED
     for problem in () if shown and not _in_file() else refused:
         click.echo(f"{called}: {problem}", err=True)
 

@@ -20,7 +20,6 @@ from fleet_components.content.confined import within
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import refused_as
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import View
@@ -160,7 +159,7 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     put(asked, lambda form: _text(document, form, asked))
     options.say_old(document)
     shown_already = asked.output in ("table", "markdown")
-    options.say_refused(surveyed.refused, shown=shown_already, called=refused_as(document))
+    options.say_refused(surveyed.refused, document, shown=shown_already)
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
 

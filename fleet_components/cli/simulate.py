@@ -18,6 +18,7 @@ from fleet_components.cli.supposing import supposing
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
 from fleet_components.review.documents.view import View
 from fleet_components.review.planning.simulation import Simulation
@@ -80,7 +81,7 @@ def simulate(
 def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
     """Show a sweep, and end with its status; where what is supposed is refused, nothing can come after it."""
     if found.survey.refused:
-        options.say_refused(found.survey.refused)
+        options.say_refused(found.survey.refused, plan_document(found.survey))
         sys.exit(ExitStatus.REFUSED)
     sweep = Sweep.of(found, key)
     with watch("losing each in turn"):

@@ -24,6 +24,11 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 
+_FIRST_FIELDS = ("apiVersion", "kind", "metadata")
+_NO_OBJECT = "not a Kubernetes object"
+_OBJECT = f"an object starts with {', '.join(_FIRST_FIELDS[:-1])} and {_FIRST_FIELDS[-1]}"
+_OF_OTHERS = f"{_OBJECT}; a file of another tool is passed over if it stands elsewhere, or its name begins with a dot"
+
 
 def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> tuple[Manifest, ...]:
     """Return the objects in files and directories (at any depth), in the order of paths and documents.
@@ -262,9 +267,11 @@ def _manifest(
 ) -> Iterator[Manifest]:
     section = document.section(path)
     origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, section.line(), section.line)
-    if not isinstance(data, Mapping):
-        hint = "an object starts with apiVersion, kind and metadata"
-        problems.append(Problem("not a Kubernetes object", path, hint, file=origin.file, line=origin.line))
+    if not isinstance(data, Mapping) or data.keys().isdisjoint(_FIRST_FIELDS):
+        # Of a file of another tool one is enough, however many documents it has.
+        if not any(one.what == _NO_OBJECT for one in problems):
+            hint = _OF_OTHERS if text.root else _OBJECT
+            problems.append(Problem(_NO_OBJECT, path, hint, file=origin.file, line=origin.line))
         return
     manifest = Manifest(fill_nulls(data), origin)
     found = check_header(manifest)

@@ -51,7 +51,7 @@ class Observation:
     """Observation of a hub.
 
     Attributes:
-        system: the system that the hub runs.
+        system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
         members: ``MemberCluster`` or ``Cluster`` objects, sorted by name, without what changes from minute to minute.
         policies: policies, overrides, runs, approvals and all else that steers the hub, sorted by key, as users write
@@ -65,6 +65,7 @@ class Observation:
         unknown: names of subjects that the hub has, and of which no more is known as their objects were not answered.
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
+        hub: False for clusters that no hub has.
     """
 
     system: System
@@ -79,3 +80,4 @@ class Observation:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fleet: FleetResource | None = None
+    hub: bool = True

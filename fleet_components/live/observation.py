@@ -82,7 +82,7 @@ def members_alone(
     members = tuple(one.member for name, one in told.items() if not (one.reason and name in recorded))
     silent = {name: one.reason for name, one in told.items() if one.reason}
     silent |= dict.fromkeys(unasked, _UNASKED)
-    return Observation(system=system, as_of=max(times), members=members, silent=silent)
+    return Observation(system=system, as_of=max(times), members=members, silent=silent, hub=False)
 
 
 @attrs.frozen

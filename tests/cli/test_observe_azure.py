@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import attrs
 import pytest
 
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
+from fleet_components.hub.folder.header import told_time
 from fleet_components.hub.listing import Listing, System
 from tests.cli.fleets import run
 from tests.hub.azure.resources import FLEET, fleet, member, stage
@@ -83,16 +85,46 @@ def test_a_plan_is_warned_of_an_update_run_where_it_changes_something(azure: Api
     assert "where this plan changes objects" in told
 
 
-def test_what_is_not_told_any_more_does_not_stay(azure: Api, hub: Hub, tmp_path: Path) -> None:
+def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(azure: Api, hub: Hub, tmp_path: Path) -> None:
+    out, file = tmp_path / "out", tmp_path / "hub"
+    azure.objects[f"{FLEET}/updateRuns"] = {"value": [RUNNING]}
+    assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
+    told, first = (out / AZURE_FILE).read_text(), told_time(hub.observation.as_of)
+    file.write_text(_kubeconfig())
+    hub.observation = later(hub.observation)
+    for _ in range(2):
+        result = run("observe", "--hub", file, "--out", out, "--update")
+        assert result.exit_code == 0, result.output
+        assert f"Azure was not asked: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if" in _in_one_line(
+            result.output
+        )
+        assert f"its record of {first} counts" in _in_one_line(result.output)
+        assert (out / AZURE_FILE).read_text() == told
+    assert "Azure" not in run("plan", out).output
+    for policy in (out / "policies").rglob("*.yaml"):
+        policy.write_text(policy.read_text().replace("numberOfClusters: 2", "numberOfClusters: 1"))
+    planned = _in_one_line(run("plan", out).output)
+    assert f"Azure was not asked when the hub was observed; its record is of {first}" in planned
+    assert "update run r1 (Full to 1.33.2)" in planned
+    hub.observation = later(hub.observation, as_of=hub.observation.as_of + timedelta(hours=1))
+    assert run("observe", "--azure", FLEET, "--out", out, "--update").exit_code == 0
+    assert "azure" not in (out / "observed/hub.yaml").read_text()
+    assert "Azure was not asked" not in _in_one_line(run("plan", out).output)
+
+
+def test_a_record_of_azure_that_nobody_can_read_does_not_stay(azure: Api, hub: Hub, tmp_path: Path) -> None:
     out, file = tmp_path / "out", tmp_path / "hub"
     assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
-    hub.observation = later(hub.observation)
+    (out / AZURE_FILE).write_text("<<<<<<< HEAD\n")
     file.write_text(_kubeconfig())
     result = run("observe", "--hub", file, "--out", out, "--update")
     assert result.exit_code == 0, result.output
+    assert f"{AZURE_FILE} is damaged and removed" in _in_one_line(result.output)
     assert not (out / AZURE_FILE).exists()
-    assert run("observe", "--azure", FLEET, "--out", out, "--update").exit_code == 0
-    assert (out / AZURE_FILE).exists()
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_a_fleet_without_a_hub(azure: Api, tmp_path: Path) -> None:

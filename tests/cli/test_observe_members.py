@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from fleet_components.cli import clock
 from fleet_components.cli.command import fleet
+from fleet_components.model.wire import read_time
+from tests.cli.clone import Clone
 from tests.live.api_server import Api, api_server, refuses
 from tests.live.test_members import NODES, plain
 
@@ -63,6 +67,10 @@ def observe(*args: object, columns: int = 200) -> Result:
 
 def member(name: str) -> Any:
     return yaml.safe_load(Path(f"out/members/{name}.yaml").read_text())
+
+
+def header() -> Any:
+    return yaml.safe_load(Path("out/observed/hub.yaml").read_text())["spec"]
 
 
 def test_each_context_is_a_member_and_a_name_that_it_may_not_have_is_told(apis: list[Api]) -> None:
@@ -118,6 +126,27 @@ def test_a_first_plan_with_labels_and_a_policy_as_it_is_said(apis: list[Api]) ->
     planned = run("plan", "out")
     assert planned.exit_code == 0, planned.output
     assert planned.stdout.startswith("shop is new on kind-east")
+
+
+def test_a_plan_speaks_of_clusters_where_there_is_no_hub(apis: list[Api], monkeypatch: pytest.MonkeyPatch) -> None:
+    observe()
+    assert "\n  hub: false\n" in Path("out/observed/hub.yaml").read_text()
+    apis[0].answers[NODES] = refuses(403)
+    observe("--update")
+    Path("out/shop.yaml").write_text(POLICY.replace("name: shop}", "name: store}", 1))
+    clone = Clone(Path(), {"kind-east.yaml": "{}"})
+    start = f"from 3 clusters as observed {header()['asOf']}"
+    document = json.loads(run("plan", "out", "-o", "json").stdout)
+    assert document["headline"][2].startswith(f"{start}: unchanged are ")
+    assert document["observed"]["hub"] is False
+    assert "kind-east did not answer when the clusters were observed" in str(document["warnings"])
+    Path("out/shop.yaml").write_text(POLICY.replace("env: prod", "env: test").replace("name: shop}", "name: store}", 1))
+    clone.commit()
+    monkeypatch.setattr(clock, "now", lambda: read_time(header()["asOf"]) + timedelta(hours=25))  # type: ignore[operator]
+    for words in ("plan", "plan -o markdown", "review --base main", "explain"):
+        said = run(*words.split(), "out").output.replace("\\", "")
+        assert "hub" not in said.replace("observed/hub.yaml", ""), said
+    assert "the clusters were observed 1 day ago" in run("explain", "out").stderr
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -64,7 +64,14 @@ def test_right_after_an_observation_there_is_nothing_to_do(folder: Path, karmada
         document = plan(place, "--detailed-exitcode")
         assert document["headline"][0] == "nothing changes"
         assert document["headline"][2].startswith(f"{START}: unchanged are ")
-        assert document["observed"] == {"system": system, "asOf": "2026-11-23T18:00:00Z", "silent": []}
+        assert document["observed"] == {
+            "system": system,
+            "hub": True,
+            "asOf": "2026-11-23T18:00:00Z",
+            "silent": [],
+            "unanswered": [],
+            "unknown": [],
+        }
         assert (document["against"], document["asOf"]) == (START.removeprefix("from "), "2026-11-23T18:00:00+00:00")
         assert document["warnings"] == []
 

@@ -13,7 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 from tests.cli.fleets import PLACEMENT, PROJECT, clusters, edit, plan, run, write
+from tests.hub.folder.hubs import kubefleet, observed
 
 OTHER = {
     "other.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n---\n"
@@ -292,3 +296,29 @@ def test_what_two_bring_is_named_with_its_file(folder: Path, where: str) -> None
     told = [(one["subject"], one["file"], one["line"]) for one in json.loads(refused.stdout)["refused"]]
     assert ("Deployment shop/storefront", "stacks/fleet/shop.yaml", 17) in told
     assert f"refused: {told[0][1]}:{told[0][2]}" in refused.stderr
+
+
+@pytest.mark.parametrize("words", ["explain", "plan -o json", "simulate --sweep member", "drain dublin"])
+def test_what_a_hub_would_not_ask_about_is_called_alike_everywhere(words: str, tmp_path: Path) -> None:
+    hub = tmp_path / "hub"
+    write_observation(hub, observed(kubefleet()), update=False)
+    edit(hub / "policies/ClusterResourcePlacement/shop.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
+    result = run(*words.split(), hub)
+    assert result.exit_code == 3, result.output
+    assert "to be confirmed: " in result.output
+    assert "refused: " not in result.output
+    assert "update is refused" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("of_hub", "token", "called"),
+    [(True, "ab12", "to be confirmed"), (True, None, "refused"), (False, "ab12", "refused")],
+)
+def test_so_is_what_a_loss_would_lead_to(of_hub: bool, token: str | None, called: str) -> None:
+    refusal = {"subject": "Namespace shop", "what": "would be deleted", "hint": None, "token": token}
+    loss = {"lost": "dublin", "members": ["dublin"], "short": [], "moved": 1, "joins": {}, "replicas": {}, "held": 0}
+    document = {"by": "member", "supposed": [], "start": "the hub", "neverLost": [], "shortAlready": []}
+    whole = {**document, "observed": of_hub, "losses": [{**loss, "refused": [refusal]}]}
+    line = f"{called} once dublin is lost: Namespace shop: would be deleted"
+    assert line in shown(lambda console: print_sweep(console, whole))
+    assert line in sweep_markdown(whole)

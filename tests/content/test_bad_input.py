@@ -33,7 +33,7 @@ TEXTS = [
     ("a text", "---\nhello\n", "in.yaml:2: not a Kubernetes object"),
     ("a text in a list", "kind: List\nitems:\n- 5\n", "in.yaml:3: items[0]: not a Kubernetes object"),
     ("a json array", '[{"kind": "X"}]', "in.yaml:1: not a Kubernetes object"),
-    ("values of a chart", "replicas: 3\nimage: x\n", "in.yaml:1: apiVersion: apiVersion is missing"),
+    ("values of a chart", "replicas: 3\nimage: x\n", "in.yaml:1: not a Kubernetes object (an object starts"),
     ("no apiVersion", "kind: X\nmetadata: {name: x}", "apiVersion is missing (for example apiVersion: apps/v1)"),
     ("no kind", "apiVersion: v1\nmetadata: {name: x}", "kind is missing (for example kind: Deployment)"),
     (
@@ -238,3 +238,26 @@ def test_a_value_that_is_not_indented_says_so() -> None:
         load_text("apiVersion: v1\nspec:\n  containers:\n  {name: web, image: nginx}\n  replicas: 1\n", "in.yaml")
     (problem,) = error.value.problems
     assert problem.hint == "indent line 4 more than the field that it belongs to"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("values.yaml", "image:\n  tag: v1\n"),
+        ("renovate.json", '{"extends": ["config:recommended"]}'),
+        ("ci.yaml", "stages: [plan]\n---\nplan:\n  script: [fleet plan]\n"),
+        ("list.yaml", "- a\n---\n- b\n"),
+    ],
+)
+def test_a_file_of_another_tool_is_one_problem_that_says_where_it_may_stand(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "web.yaml").write_text(HEAD)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FleetError) as caught:
+        load(tmp_path)
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.what) == (str(tmp_path / name), "not a Kubernetes object")
+    assert "a file of another tool is passed over if it stands elsewhere, or its name begins with a dot" in problem.hint
+    (tmp_path / name).rename(tmp_path / f".{name}")
+    assert [one.name for one in load(tmp_path)] == ["web"]

@@ -53,7 +53,7 @@ def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
     """
     members = tuple(_member_cluster(member) for member in fleet.members if member.state in _JOINED)
     notes = (_HUBLESS.format(fleet.name), *hub_notes(fleet, {member.name for member in fleet.members}))
-    return Observation(system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet)
+    return Observation(system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet, hub=False)
 
 
 def run_warnings(fleet: FleetResource, moving: Collection[str], file: str = AZURE_FILE) -> Iterator[Problem]:

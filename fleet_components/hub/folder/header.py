@@ -11,7 +11,9 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.observed import MEND, UPGRADE
 from fleet_components.content.wire import to_yaml
+from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.listing import Query, System
+from fleet_components.hub.observation import UNASKED
 from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
@@ -38,11 +40,11 @@ def _no_time_or_none(text: str) -> str:
 
 @attrs.frozen
 class Silence:
-    """Account of a member that did not answer.
+    """Account of a member that did not answer, or of Azure where that was not asked.
 
     Attributes:
         why: the reason.
-        since: when its record was made, in RFC 3339; empty if there is none.
+        since: when its record was made, in RFC 3339; empty if there is none, or if that is not known.
     """
 
     why: str
@@ -78,20 +80,24 @@ class Header:
     """Header of an observed directory.
 
     Attributes:
-        system: the system that the hub runs.
+        system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
+        hub: False for clusters that no hub has.
         silent: members that did not answer.
         unanswered: lists that the hub did not answer.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
+        azure: why what Azure has told of the fleet is older; None if it is not, or has told nothing.
     """
 
     system: System
     as_of: datetime
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    azure: Silence | None = None
 
     def says_no_more_than(self, before: Header | None) -> bool:
         """Return whether an earlier header says the same, with a time that is not too old."""
@@ -105,8 +111,10 @@ class Header:
         spec = {
             "format": FORMAT,
             "system": self.system.value,
+            **({} if self.hub else {"hub": False}),
             "asOf": told_time(self.as_of),
             **({"silent": silent} if silent else {}),
+            **({"azure": attrs.asdict(self.azure)} if self.azure else {}),
             **({"unanswered": [encode(one) for one in self.unanswered]} if self.unanswered else {}),
             **({"unknown": sorted(self.unknown)} if self.unknown else {}),
             **({"notes": sorted(self.notes)} if self.notes else {}),
@@ -132,6 +140,12 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
         since = known.since if known else told_time(before.as_of) if before else ""
         found[name] = Silence(why, since)
     return found
+
+
+def azure_since(before: Header | None) -> Silence:
+    """Return since when the record of Azure is, where that was not asked; ``before`` is the last header, if any."""
+    since = before.azure.since if before and before.azure else told_time(before.as_of) if before else ""
+    return Silence(f"{UNASKED}: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if there is no such fleet", since)
 
 
 def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tuple[Unanswered, ...]:
@@ -165,10 +179,12 @@ class _Format:
 class _Spec:
     system: str = attrs.field(metadata=one_of(*System))
     as_of: str = attrs.field(metadata={"problem": _no_time})
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    azure: Silence | None = None
 
 
 def read_header(text: bytes, file: str) -> Header:
@@ -199,4 +215,6 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
-    return Header(System(read.system), as_of, read.silent, read.unanswered, read.unknown, read.notes)
+    return Header(
+        System(read.system), as_of, read.hub, read.silent, read.unanswered, read.unknown, read.notes, read.azure
+    )

@@ -21,12 +21,18 @@ from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System
+from fleet_components.hub.members import karmada, kubefleet
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 
+_SYSTEMS = {
+    (kubefleet.API_VERSION.partition("/")[0], kubefleet.KIND): System.KUBEFLEET,
+    (karmada.API_VERSION.partition("/")[0], karmada.KIND): System.KARMADA,
+}
+"""Systems, by group and kind of their members."""
 _CHANGED = "is not what fleet observe has written"
 
 
@@ -36,20 +42,23 @@ class Remembered:
 
     Attributes:
         folder: the directory.
-        system: the system that the hub runs.
+        system: the system that the hub runs; without one that whose members they are to be.
         as_of: when it was observed.
+        hub: False for clusters that no hub has.
         silent: members that did not answer, with since when their record is.
         unanswered: lists that the hub did not answer, with since when the record of their objects is.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
-        fleet: what the resource API of Azure told of the fleet; None if it was not asked.
+        fleet: what the resource API of Azure told of the fleet; None if it was never asked.
+        azure: why that is older than the rest; None if it is not.
     """
 
     folder: Path
     system: System
     as_of: datetime
+    hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)
     unanswered: tuple[Unanswered, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -57,6 +66,7 @@ class Remembered:
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     fleet: FleetResource | None = None
+    azure: Silence | None = None
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -111,6 +121,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         folder,
         header.system,
         header.as_of,
+        header.hub,
         header.silent,
         header.unanswered,
         header.unknown,
@@ -118,6 +129,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         tuple(resources),
         files,
         _fleet(folder),
+        header.azure,
     )
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)
@@ -186,6 +198,14 @@ def observed_members(folder: Path) -> frozenset[str]:
         return frozenset()
     files = [folder / path for path in paths if (folder / path).is_file()]
     return frozenset(one.name for file in files for one in readable([file], [], [], build=False))
+
+
+def system_of_members(folder: Path) -> System | None:
+    """Return the system of the members in a directory; None if there are none, or of both."""
+    files = sorted((folder / MEMBERS).glob("*.yaml"))
+    keys = (one.key for file in files for one in readable([file], [], [], build=False))
+    found = {_SYSTEMS[key.group, key.kind] for key in keys if (key.group, key.kind) in _SYSTEMS}
+    return found.pop() if len(found) == 1 else None
 
 
 def _is_path(path: str) -> bool:

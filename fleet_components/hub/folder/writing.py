@@ -17,8 +17,9 @@ from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
 from fleet_components.content.three_way import public
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
+from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, object_text, settled
-from fleet_components.hub.folder.header import Header, read_header, silences, unanswered_since
+from fleet_components.hub.folder.header import Header, azure_since, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Update
 from fleet_components.hub.folder.paths import (
@@ -33,7 +34,7 @@ from fleet_components.hub.folder.paths import (
     object_files,
     part_of,
 )
-from fleet_components.hub.folder.reading import Inventory, read_inventory
+from fleet_components.hub.folder.reading import Inventory, read_inventory, system_of_members
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
@@ -130,10 +131,11 @@ def _has_files(folder: Path) -> bool:
 
 def _check(folder: Path, observation: Observation, update: bool) -> None:
     before = header_before(folder, update=update)
-    if update and (text := _read(folder / AZURE_FILE)) is not None:
-        _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
-    if before and before.system != observation.system:
-        what = f"was observed for {before.system}, not for {observation.system}"
+    if update:
+        _azure(folder)
+    system = before.system if before else system_of_members(folder) if update else None
+    if system and system != observation.system:
+        what = f"was observed for {system}, not for {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
 
 
@@ -162,19 +164,25 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     header = Header(
         observation.system,
         observation.as_of,
+        observation.hub,
         silences(observation.silent, before),
         unanswered_since(observation.unanswered, before),
         observation.unknown,
         observation.notes,
+        None if observation.fleet or not _azure(folder) else azure_since(before),
     )
     last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
+    remarks = list(plan.remarks)
+    if kept := header.azure:
+        remarks.append(f"Azure {kept.why}; its record {f'of {kept.since} ' if kept.since else ''}counts")
     apart = {path: object_text(one) for path, one in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
     removed = [*plan.removed, *_stale(folder, {**old.memory, **memory}, parts)]
-    if not azure and (folder / AZURE_FILE).exists():
+    if not azure and not header.azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
+        remarks.append(f"{AZURE_FILE} is damaged and removed: --azure RESOURCE_ID writes it anew")
     if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
         changed = {}  # a job that commits what has changed has nothing to commit
     private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
@@ -186,7 +194,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         removed=tuple(sorted(removed)),
         edited=tuple(sorted(plan.edited)),
         lost=tuple(sorted(plan.lost)),
-        remarks=tuple(plan.remarks),
+        remarks=tuple(remarks),
         private=tuple(sorted(private)),
     )
 
@@ -220,6 +228,16 @@ def _header(folder: Path) -> Header | None:
         FleetError: a later version has written it.
     """
     return _unless_later(lambda: read_header(_read(folder / HEADER) or b"", str(folder / HEADER)))
+
+
+def _azure(folder: Path) -> FleetResource | None:
+    """Return what Azure has told; None if it has told nothing, or that is damaged.
+
+    Raises:
+        FleetError: a later version has written it.
+    """
+    text = _read(folder / AZURE_FILE)
+    return None if text is None else _unless_later(lambda: read_azure_file(text, str(folder / AZURE_FILE)))
 
 
 def _unless_later(read: Callable[[], T]) -> T | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from fleet_components.model.problem import Problem
 from fleet_components.model.text import visible
 from fleet_components.rollout.rollout import Change
 
@@ -18,6 +20,7 @@ WORDS = {
     Change.KEEP: "stays",
 }
 Document = dict[str, Any]
+_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def to_read(document: Document) -> Document:
@@ -47,6 +50,12 @@ def _to_read(value: Any, show: Callable[[str], str]) -> Any:
         case list() | tuple():
             return [_to_read(item, show) for item in value]
     return value
+
+
+def token_of(problem: Problem) -> str | None:
+    """Return the token that allows what a problem refuses; None if nothing does."""
+    token = _TOKEN.search(problem.hint)
+    return token[1] if token else None
 
 
 def without_none(fields: Mapping[str, Any]) -> Document:

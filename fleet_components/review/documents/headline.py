@@ -36,16 +36,29 @@ def _what_happens(document: Document) -> str:
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(failing), *_gaining(subjects), *_updated(subjects)]
     parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
     refused = f"{refused_as(document)}: " if document["refused"] else ""
+    known = _as_far_as_known(document)
     if member := document["view"]["member"]:
         rest = f"nothing {'else ' if parts else ''}changes on {member}{due}"
-        return refused + ", ".join([*parts, rest])
+        return refused + ", ".join([*parts, rest, *known])
     if document["view"]["only"]:
         left = document["leftOut"]
         others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
-        return refused + ", ".join([*(parts or [f"nothing changes here{due}"]), *others])
+        return refused + ", ".join([*(parts or [f"nothing changes here{due}"]), *others, *known])
     if not parts and not due:
-        return refused + ("no placement changes" if document["changes"] else "nothing changes")
-    return refused + ", ".join([*parts, f"nothing {'else ' if parts else ''}changes{due}"])
+        return refused + ", ".join(["no placement changes" if document["changes"] else "nothing changes", *known])
+    return refused + ", ".join([*parts, f"nothing {'else ' if parts else ''}changes{due}", *known])
+
+
+def _as_far_as_known(document: Document) -> list[str]:
+    """Return that more may change, if the hub has not answered all that it was asked of the subjects in view."""
+    observed, only = document["observed"], document["view"]["only"]
+    if not observed:
+        return []
+    asked = [one for one in observed["unanswered"] if one["asked"]]
+    concerned = {*observed["unknown"], *(name for one in asked for name in one["subjects"])}
+    if only:
+        concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
+    return ["as far as the hub has answered"] if concerned else []
 
 
 def _what_is_lost(document: Document) -> str:
@@ -74,13 +87,17 @@ def _what_is_lost(document: Document) -> str:
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
 
-REFUSED = "refused"
+REFUSED, TO_BE_CONFIRMED = "refused", "to be confirmed"
 
 
 def refused_as(document: Document) -> str:
-    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``."""
+    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``.
+
+    Args:
+        document: one with ``refused``, each with its ``token``, and ``observed``.
+    """
     confirmed = all(one["token"] for one in document["refused"])
-    return "to be confirmed" if document["observed"] and confirmed else REFUSED
+    return TO_BE_CONFIRMED if document["observed"] and confirmed else REFUSED
 
 
 def newly_left(document: Document) -> str:

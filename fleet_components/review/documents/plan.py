@@ -5,7 +5,6 @@ Its form is described in ``docs/plan-document.md``; keys are stable.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -14,13 +13,13 @@ import attrs
 
 from fleet_components.content.secret import redacted
 from fleet_components.hub.folder.header import told_time
-from fleet_components.hub.folder.reading import Remembered
+from fleet_components.hub.unanswered import NOT_ASKED
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import VERSION, WORDS, Document
+from fleet_components.review.documents.form import VERSION, WORDS, Document, token_of
 from fleet_components.review.documents.headline import headline
 from fleet_components.review.documents.subject import (
     departure_document,
@@ -30,12 +29,11 @@ from fleet_components.review.documents.subject import (
 )
 from fleet_components.review.documents.view import View
 from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
+from fleet_components.review.planning.observed import concerned_by
 from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
-
-_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def plan_document(surveyed: Survey, view: View = View()) -> Document:
@@ -64,7 +62,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "fleet": surveyed.subject,
         "state": surveyed.file or None,
         "against": surveyed.against or None,
-        "observed": _observed(surveyed.observed),
+        "observed": _observed(surveyed),
         "forecast": len(subjects) if surveyed.observed else sum(bool(one.decided.hub) for one in subjects),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
@@ -111,14 +109,33 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     return document
 
 
-def _observed(observed: Remembered | None) -> Document | None:
-    """Return what a plan knows of the hub that it starts from; its age is the clock's, and no part of a document."""
+def _observed(surveyed: Survey) -> Document | None:
+    """Return what a plan knows of the observation that it starts from; its age is no part of a document."""
+    observed = surveyed.observed
     if observed is None:
         return None
     silent = [
         {"member": name, "why": one.why, "since": one.since or None} for name, one in sorted(observed.silent.items())
     ]
-    return {"system": observed.system.value, "asOf": told_time(observed.as_of), "silent": silent}
+    return {
+        "system": observed.system.value,
+        "hub": observed.hub,
+        "asOf": told_time(observed.as_of),
+        "silent": silent,
+        "unanswered": [
+            {
+                "apiVersion": one.api_version,
+                "kind": one.kind,
+                "namespace": one.namespace or None,
+                "why": one.why,
+                "since": one.since or None,
+                "asked": one.why != NOT_ASKED,
+                "subjects": [name for plan in surveyed.plans for name in concerned_by(one, plan)],
+            }
+            for one in observed.unanswered
+        ],
+        "unknown": list(observed.unknown),
+    }
 
 
 @attrs.frozen
@@ -209,12 +226,11 @@ def _hides_secrets(plan: FleetPlan) -> bool:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    token = _TOKEN.search(problem.hint)
     return {
         "subject": problem.subject or None,
         "what": problem.what,
         "hint": problem.hint or None,
-        "token": token[1] if token else None,
+        "token": token_of(problem),
         "field": show_path(problem.path) or None,
         "file": problem.file or None,
         "line": problem.line,

@@ -189,8 +189,21 @@ _PLAN: Schema = _object(
     observed=_or_null(
         _object(
             system=_one_of("kubefleet", "karmada"),
+            hub=_TRUTH,
             asOf=_TEXT,
             silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
+            unanswered=_list(
+                _object(
+                    apiVersion=_TEXT,
+                    kind=_TEXT,
+                    namespace=_MAYBE_TEXT,
+                    why=_TEXT,
+                    since=_MAYBE_TEXT,
+                    asked=_TRUTH,
+                    subjects=_TEXTS,
+                )
+            ),
+            unknown=_TEXTS,
         )
     ),
     forecast=_NUMBER,

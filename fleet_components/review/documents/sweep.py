@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet_components.model.problem import Problem
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, token_of
 from fleet_components.review.planning.sweep import Lost, Short, Sweep
 
 VERSION = 1
@@ -23,6 +23,7 @@ def sweep_document(sweep: Sweep, losses: Sequence[Lost]) -> Document:
         "fleet": sweep.simulation.survey.subject,
         "supposed": list(sweep.simulation.words),
         "start": sweep.simulation.start.words,
+        "observed": sweep.simulation.survey.observed is not None,
         "by": sweep.by.key,
         "members": len(sweep.plan.inventory),
         "subjects": len(sweep.plan.subjects),
@@ -46,7 +47,12 @@ def _lost(lost: Lost) -> Document:
 
 
 def _refusal(problem: Problem) -> Document:
-    return {"subject": problem.subject or None, "what": problem.what, "hint": problem.hint or None}
+    return {
+        "subject": problem.subject or None,
+        "what": problem.what,
+        "hint": problem.hint or None,
+        "token": token_of(problem),
+    }
 
 
 def _short(short: Short) -> Document:

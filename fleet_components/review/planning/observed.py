@@ -26,7 +26,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.templates import NAMESPACE
 from fleet_components.plan.source import Source
-from fleet_components.review.planning.past import StateFile, observed_state
+from fleet_components.review.planning.past import DEFAULT_FLEET, StateFile, observed_state
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
@@ -53,8 +53,9 @@ def state_among(paths: Sequence[Path]) -> StateFile:
 
 def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     """Return what a plan starts from, in words; empty where the file of the state says it."""
-    if state.observed:
-        return f"the hub as observed {told_time(state.observed.as_of)}"
+    if observed := state.observed:
+        members = len(observed.past(DEFAULT_FLEET).members)
+        return f"{'the hub' if observed.hub else count(members, 'cluster')} as observed {told_time(observed.as_of)}"
     if state.file and any(observed_in(paths)):
         return f"the state {state.file}, not with the hub as it was observed"
     return ""
@@ -79,7 +80,7 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
 
 
 def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
-    """Return a source without the policies that only the hub carries out, and a warning that names them."""
+    """Return a source without the policies that only a hub carries out, and a warning that names them."""
     others = source.not_carried_out
     if not others:
         return source, ()
@@ -92,11 +93,17 @@ def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
 def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about what is not in an observation, and about what else happens where a plan changes objects."""
     if observed.fleet:
-        yield from run_warnings(observed.fleet, _members_changed(plan), str(observed.folder / AZURE_FILE))
+        changed = _members_changed(plan)
+        yield from run_warnings(observed.fleet, changed, str(observed.folder / AZURE_FILE))
+        if changed and observed.azure:
+            record = f"its record is of {observed.azure.since}" if observed.azure.since else "its record is older"
+            what = f"Azure {UNASKED} when the hub was observed; {record}"
+            yield Problem(f"{what}: update runs may have begun since", hint=observed.azure.why)
     for name, silence in sorted(observed.silent.items()):
+        when = "the hub was observed" if observed.hub else "the clusters were observed"
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
-        yield Problem(f"{name} {asked} when the hub was observed; {record}", hint=silence.why)
+        yield Problem(f"{name} {asked} when {when}; {record}", hint=silence.why)
     if given := [str(one) for one in _secrets_given(plan)]:
         what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
@@ -141,18 +148,25 @@ def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         alike[f"{one.kind}.{one.query.group}", one.why, one.since].append(one)
     for (_, why, since), lists in sorted(alike.items()):
         (what,) = in_words({one.query: why for one in lists})
-        named = [
-            subject.name
-            for subject in plan.subjects
-            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects for one in lists)
-        ]
+        concerned = {name for one in lists for name in concerned_by(one, plan)}
+        named = [subject.name for subject in plan.subjects if subject.name in concerned]
         record = f"what is here of them is of {since}" if since else "there is no old record of them"
-        concerned = f": {few(named)} may change" if named else ""
+        may_change = f": {few(named)} may change" if named else ""
         hint = {FORBIDDEN: f"before the next observation: {GRANT}", NOT_ASKED: ""}.get(why, LATER)
-        yield Problem(f"{what}; {record}{concerned}", hint=hint)
+        yield Problem(f"{what}; {record}{may_change}", hint=hint)
     if observed.unknown:
         what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
         yield Problem(what, hint=f"see spec.unanswered in {observed.folder / HEADER}")
+
+
+def concerned_by(unanswered: Unanswered, plan: FleetPlan) -> list[str]:
+    """Return the names of the subjects that have objects of a list that the hub did not answer."""
+    query = unanswered.query
+    return [
+        subject.name
+        for subject in plan.subjects
+        if any(query.asks_for(Manifest(data).key) for data in subject.subject.objects)
+    ]
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

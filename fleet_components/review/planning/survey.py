@@ -263,7 +263,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
             plan = plan_fleet(source, past, options)
     except FleetError as error:
         raise FleetError(map(said_here, error.problems)) from error
-    plan = with_unseen(plan) if observed else plan
+    plan = with_unseen(plan) if observed and observed.hub else plan
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]

@@ -34,7 +34,8 @@ def old(document: Document, now: datetime) -> str:
     time = read_time(observed["asOf"]) if observed else None
     if time is None or now - time < OLD:
         return ""
-    return f"the hub was observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
+    which = "the hub was" if observed["hub"] else "the clusters were"
+    return f"{which} observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
 
 
 def age_in_words(time: str, now: datetime) -> str:
@@ -48,4 +49,5 @@ def age_in_words(time: str, now: datetime) -> str:
 
 def _times(document: Document) -> Iterator[str]:
     if observed := document["observed"]:
-        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in observed["silent"] if one["since"])])
+        accounts = (*observed["silent"], *observed["unanswered"])
+        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in accounts if one["since"])])

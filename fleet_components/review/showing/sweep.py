@@ -10,7 +10,7 @@ from rich.text import Text
 from fleet_components.model.text import count, few
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.review.documents.form import Document, to_read
-from fleet_components.review.documents.headline import subjects_in_words
+from fleet_components.review.documents.headline import refused_as, subjects_in_words
 from fleet_components.review.planning.selection import MEMBER
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
@@ -84,10 +84,11 @@ def _already(document: Document) -> Iterator[str]:
 
 def _refused(document: Document) -> Iterator[str]:
     for one in document["losses"]:
+        called = refused_as({**one, "observed": document["observed"]})
         for problem in one["refused"]:
             where = f"{problem['subject']}: " if problem["subject"] else ""
             hint = f" ({problem['hint']})" if problem["hint"] else ""
-            yield f"refused once {one['lost']} is lost: {where}{problem['what']}{hint}"
+            yield f"{called} once {one['lost']} is lost: {where}{problem['what']}{hint}"
 
 
 def _row(lost: Document) -> Row:

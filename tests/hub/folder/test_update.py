@@ -302,6 +302,27 @@ def test_another_directory_is_asked_for(system: System, update: bool, what: str,
     assert texts(folder) == before
 
 
+@pytest.mark.parametrize("header", ["<<<<<<< HEAD\n", "", None])
+@pytest.mark.parametrize("inventory", [True, False])
+def test_members_tell_the_system_where_the_header_is_damaged(
+    header: str | None, inventory: bool, observation: Observation, tmp_path: Path
+) -> None:
+    karmada = observed(KARMADA, System.KARMADA)
+    for one, other in ((observation, karmada), (karmada, observation)):
+        folder = tmp_path / str(one.system)
+        write_observation(folder, one, update=False)
+        (folder / "observed/hub.yaml").unlink()
+        if header is not None:
+            (folder / "observed/hub.yaml").write_text(header)
+        if header == "" and not inventory:
+            (folder / "observed/files.json").unlink()
+        before = texts(folder)
+        with pytest.raises(FleetError, match=f"was observed for {one.system}, not for {other.system}"):
+            write_observation(folder, later(other), update=True)
+        assert texts(folder) == before
+        write_observation(folder, later(one), update=True)
+
+
 def test_files_of_others_are_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     with pytest.raises(FleetError, match="is not an observed directory"):
