@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +25,7 @@ from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
 from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.moving import releases
+from fleet_components.plan.moving import between_hubs, releases
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.past import LOST
 from fleet_components.plan.subject import Decided
@@ -91,6 +92,10 @@ class StackMove:
             FleetError: there is nothing to move, or something cannot be asked.
         """
         self._state = self.engine.state()
+        command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"
+        pasts = [self._state.past(fleet) for fleet in self._state.fleets]
+        if there := [one for past in pasts for one in between_hubs(past, self.to, self.placements, command)]:
+            raise FleetError(there)
         self._plan = self._planned({})
         moving = self._moving()
         moved = self._is_moved(moving)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -14,6 +14,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES, Way
 
 _BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and deletes nothing"
+_BY_DIRECT = "{0} --to {1}; then write what {2} reads in place of the policies of {3}, update, and: {0} --to {4}"
 
 
 def former_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
@@ -29,6 +30,22 @@ def former_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
             namespace, _, own = key.rpartition("/")
             found[kind, namespace, own] = way
     return found
+
+
+def between_hubs(past: Past, to: str, placements: Collection[str], command: str) -> Iterator[Problem]:
+    """Yield what goes through the hub of one system and is asked to move to that of the other.
+
+    Args:
+        past: the past of the fleet.
+        to: the way that it is to go.
+        placements: keys of the placements and templates that move; all if empty.
+        command: the command that moves the stack, without its aim.
+    """
+    for name, way in sorted(past.forecast.items()):
+        if Way.DIRECT != to != way and (not placements or name.partition("/")[2] in placements):
+            what = f"goes through a hub of {NAMES[way]}, and nothing moves from one hub to another"
+            hint = _BY_DIRECT.format(command, Way.DIRECT, NAMES[to], NAMES[way], to)
+            yield Problem(what, subject=name, hint=hint)
 
 
 def moved_over(plan: FleetPlan) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from fleet_components.review.planning.past import StateFile
 from tests.cli.fleets import run
 from tests.cli.test_rollout import PROGRAM
 from tests.delivery.driver import InProcess, kubeconfigs
+from tests.delivery.karmada import world as karmada
 from tests.delivery.world import World
 
 HUB = kubeconfigs(["hub"])["hub"]
@@ -174,9 +175,14 @@ def way(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def stage(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    driver = InProcess(World(members={"a": {}, "b": {}}))
-    driver.world.policy = {"placementType": "PickAll"}
-    driver.world.config = {"delivery": way, "hub": HUB}
+    world = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
+    world.config = {"delivery": way, "hub": HUB}
+    return standing(world, tmp_path, monkeypatch)
+
+
+def standing(world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A stack of a world, after its first update."""
+    driver = InProcess(world)
     up = driver.up()
     assert up.ok, up.text
     monkeypatch.chdir(tmp_path)
@@ -232,6 +238,25 @@ def test_what_is_not_to_move_is_refused(stage: Stage, to: str, way: str) -> None
     otherwise = stage.move(to, "--placement", "shop")
     assert f"is to go {way}, as the source says" in otherwise.output
     assert f"fleet-components/delivery: {to}" in otherwise.output
+
+
+@pytest.mark.parametrize(("there", "other"), [("kubefleet", "karmada"), ("karmada", "kubefleet")])
+def test_from_one_hub_to_another_it_goes_by_way_of_direct(
+    there: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world: Any = World(members={"a": {}, "b": {}}, policy={"placementType": "PickAll"})
+    if there == "karmada":
+        world = karmada.World(objects={"web": karmada.deployment(), "policy": karmada.policy(placement={})})
+    world.config = {"delivery": there, "hub": HUB}
+    stage = standing(world, tmp_path, monkeypatch)
+    refused = stage.move(other, "--yes")
+    assert refused.exit_code == 1
+    told = " ".join(refused.output.split())
+    names = {"kubefleet": "KubeFleet", "karmada": "Karmada"}
+    assert f"goes through a hub of {names[there]}, and nothing moves from one hub to another" in told
+    assert "fleet move . --stack stack --to direct;" in told
+    assert f"fleet move . --stack stack --to {other}" in told
+    assert (stage.engine.updates, world.config["delivery"]) == ([], there)
 
 
 def test_nobody_would_manage_what_is_never_taken_over(stage: Stage, to: str) -> None:
