@@ -56,7 +56,11 @@ def check_essential(listing: Listing) -> None:
     if by_reason:
         hints = {FORBIDDEN: GRANT}
         raise FleetError(
-            Problem(f"{few(list(dict.fromkeys(kinds)))} {why}", subject="the hub", hint=hints.get(why, LATER))
+            Problem(
+                f"what steers it {why}: {few(list(dict.fromkeys(kinds)))}",
+                subject="the hub",
+                hint=hints.get(why, LATER),
+            )
             for why, kinds in by_reason.items()
         )
 

@@ -240,7 +240,7 @@ def test_a_cluster_that_is_not_named_any_more_keeps_its_record_until_it_is_remov
         assert f"its record of {since} counts" in done.stdout
         for path in ("members/b.yaml", "observed/members/b.yaml"):
             assert place.files()[path] == before[path]
-    assert "b was not asked when the hub was observed" in CliRunner().invoke(fleet, ["plan", "out"]).output
+    assert "b was not asked when the clusters were observed" in CliRunner().invoke(fleet, ["plan", "out"]).output
     (place.folder / "out" / "members" / "b.yaml").unlink()
     done = place.run("--members", "a=cluster", "--out", "out", "--update")
     assert "member b" not in done.stdout
@@ -345,3 +345,10 @@ def test_nodes_and_pods_of_a_cluster_are_all_that_is_asked(place: Place) -> None
     place.run("--members", "cluster", "--out", "out")
     asked = {path.partition("?")[0] for _, path in place.cluster.asked}
     assert asked == {"/version", "/api", "/apis", "/api/v1/nodes", "/api/v1/pods"}
+
+
+def test_a_directory_that_was_damaged_or_not_written_is_not_called_made(place: Place) -> None:
+    assert "out: made, with" in place.run("--members", "cluster", "--out", "out").stdout
+    (place.folder / "out/observed/hub.yaml").write_text("<<<<<<< HEAD\n")
+    mended = place.run("--members", "cluster", "--out", "out", "--update").stdout
+    assert "out: 1 changed of what was damaged\n  ~ observed/hub.yaml\n" in mended

@@ -157,7 +157,7 @@ def test_what_steers_the_hub_and_is_refused_ends_it_with_all_that_is(api: Api) -
     api.answers[MEMBERS] = api.answers[PLACEMENTS] = refuses(403)
     said = wrong(api)
     kinds = "MemberCluster.cluster.kubernetes-fleet.io, ClusterResourcePlacement.placement.kubernetes-fleet.io"
-    assert f"{kinds} is forbidden to the user of the kubeconfig (fleet observe --rbac" in said
+    assert f"what steers it is forbidden to the user of the kubeconfig: {kinds} (fleet observe --rbac" in said
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,10 @@ def print_observed(console: Console, document: Document) -> None:
     for refusal in document["refused"]:
         _print(console, f"! {one_line(visible(refusal))}", "red", indent=0)
     if document["grant"]:
-        _print(console, "this grants it, with a kubectl that may do so there:", indent=0)
+        _print(console, "this extends the role fleet-observe, with a kubectl that may do so there:", indent=0)
         console.print(Text(f"  {visible(document['grant'])}"), soft_wrap=True)  # to be copied
+        if any(one.startswith("Secret ") for one in document["refused"]):
+            _print(console, "or leave Secrets out, which it then names: --no-secrets", indent=0)
     for name, context in document["named"].items():
         _print(console, f"note: member {visible(name)} is the context {visible(context)}", indent=0)
     for note in folded(sorted(document["notes"], key=_weight)):
@@ -80,10 +82,12 @@ def _print_files(console: Console, heading: str, files: Sequence[str], noun: str
 def _print_changes(console: Console, document: Document) -> None:
     changes, folder = document["changes"], visible(document["directory"])
     numbers = {what: len(files) for what, files in changes.items()}
-    if document["before"] is None:
-        _print(console, f"{folder}: made, with {count(numbers['added'], 'file')}", indent=0)
+    if document["before"] is None and not (numbers["changed"] or numbers["removed"]):
+        if numbers["added"]:
+            _print(console, f"{folder}: made, with {count(numbers['added'], 'file')}", indent=0)
         return
-    since = f"since {document['before']}"
+    # Without a time the directory was there, and its header was damaged.
+    since = f"since {document['before']}" if document["before"] else "of what was damaged"
     if not any(numbers.values()):
         _print(console, f"{folder}: nothing has changed {since}", indent=0)
         return
