@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import attrs
 import pytest
 
@@ -11,7 +14,10 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
+from fleet_components.plan.remainder import Remainder
 from fleet_components.plan.source import source_of
+from fleet_components.review.documents.plan import _as_before, _Weighed
+from fleet_components.review.documents.weight import Weight
 from fleet_components.review.planning.standing import changed_by_both, on_both
 from tests.cli.test_as_before import EDGE, HUB, WIDE
 from tests.hub.folder.hubs import kubefleet
@@ -42,3 +48,11 @@ def test_a_warning_that_is_given_once_more_is_new() -> None:
     moved, both = attrs.evolve(warning, file="two.yaml"), (warning, attrs.evolve(warning, file="two.yaml"))
     assert on_both(base, [attrs.evolve(plan, warnings=(moved,))]).warned(moved)
     assert not on_both(base, [attrs.evolve(plan, warnings=both)]).warned(moved)
+
+
+@pytest.mark.parametrize(("leaving", "left"), [(("old",), "1 more update"), (("old", "new"), None), (("new",), None)])
+def test_what_one_leaves_newly_is_not_covered_by_what_another_left(leaving: tuple[str, ...], left: str | None) -> None:
+    plan: Any = SimpleNamespace(remainders={name: Remainder(updates=int(name in leaving)) for name in ("old", "new")})
+    decided: list[Any] = [SimpleNamespace(name=name) for name in ("old", "new")]
+    weighed = [_Weighed(Weight.HELD, plan, one, {"held"} if one.name == "old" else ()) for one in decided]
+    assert _as_before(weighed) == {"unfulfilled": [], "held": ["old"], "left": left}
