@@ -21,7 +21,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import TakeOver
-from fleet_components.plan.departures import Fate
+from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
 from fleet_components.plan.karmada.record import TemplateRecord
@@ -244,7 +244,7 @@ class StackMove:
         return self.plan.options.stack if "/" not in manager.removeprefix(_PREFIX) else manager.removeprefix(_PREFIX)
 
     def _on_hub(self, work: Callable[[Connection], T]) -> T:
-        return self._reach.on_hub(work, self._state.state)
+        return self._reach.on_hub(work, self._state.state, self.plan.past.hub)
 
     def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
         subjects = {_key(one) for one in moving}
@@ -260,7 +260,7 @@ class StackMove:
         plan = self._planned(config)
         if plan.refused:
             raise FleetError(plan.refused)
-        gone = [one for one in plan.departures if one.fate is Fate.DELETED]
+        gone = [one for one in plan.departures if one.fate in (Fate.DELETED, *UNRECORDED)]
         if gone or plan.replacements:
             pairs = {(one.cluster, one.key) for one in gone} | {(one.cluster, one.key) for one in plan.replacements}
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])

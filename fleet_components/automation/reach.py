@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.automation.engine import Engine
 from fleet_components.content.guarded import read_json
-from fleet_components.live.connection import Connection
+from fleet_components.live.connection import Connection, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.marks import connecting
 from fleet_components.model.problem import FleetError, Problem
@@ -72,15 +72,25 @@ class Reach:
         """
         return connecting(self._members[member], f"member {member}", work, timeout=self.timeout)
 
-    def on_hub(self, work: Callable[[Connection], T], state: StackState) -> T:
+    def on_hub(self, work: Callable[[Connection], T], state: StackState, known: str) -> T:
         """Return what comes of requests to the hub.
 
+        Args:
+            work: makes the requests.
+            state: the state of the stack.
+            known: uid of the hub that the stack has used; empty if none is known.
+
         Raises:
-            FleetError: its kubeconfig is not known, it does not answer, or refuses something.
+            FleetError: its kubeconfig is not known, it is another hub, does not answer, or refuses something.
         """
         if not self._hub:
             said = hub_kubeconfig(state, self.hub_file)
-            self._hub = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
+            text = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
+            uid = ask_cluster(text, timeout=self.timeout).uid if known else None
+            if uid and uid != known:
+                what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
+                raise FleetError([Problem(what, subject="the hub", hint="give the kubeconfig of the other with --hub")])
+            self._hub = text
         return connecting(self._hub, "the hub", work, timeout=self.timeout)
 
     def _text(self, said: Any, who: str) -> str:

@@ -30,8 +30,8 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
     for folder, manifest in parts:
         apart[manifest.key].append(manifest)
         more += [manifest] if folder != MEMBERS else []
-    known = {key for one in own for key in _keys(one)} if more else set[ObjectKey]()
-    joined = [join(one, (part for key in dict.fromkeys(_keys(one)) for part in apart.get(key, ()))) for one in own]
+    known = {key for one in own for key in keys_of(one)} if more else set[ObjectKey]()
+    joined = [join(one, (part for key in dict.fromkeys(keys_of(one)) for part in apart.get(key, ()))) for one in own]
     return [*joined, *(one for one in more if one.key not in known)]
 
 
@@ -55,7 +55,7 @@ def _over(own: Any, part: Any) -> Any:
     return {**both, **{key: value for key, value in part.items() if key not in own}}
 
 
-def _keys(manifest: Manifest) -> tuple[ObjectKey, ObjectKey]:
+def keys_of(manifest: Manifest) -> tuple[ObjectKey, ObjectKey]:
     """Return the keys that an object may have; people may leave out the namespace "default"."""
     key = manifest.key
     return key, key._replace(namespace=key.namespace or DEFAULT_NAMESPACE)

@@ -174,6 +174,9 @@ class _Merger:
             return _Found(hub.value, mine.value, hub.shape)
         # They differ in what is secret, or not at all: null and no value are alike.
         if is_hidden(hub.shown) and not is_hidden(mine.value) and not is_hidden(hub.value):
+            if self.unknown:
+                self.edited = True
+                return _Found(mine.value, mine.value, hub.shape)
             differing = differences(mine.value, hub.value, path)
             self.lost += (LostEdit(one.path, REDACTED, REDACTED, sealed=True) for one in differing)
         return _Found(hub.value, hub.value, hub.shape)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.stamp import STACK_ANNOTATION
+from fleet_components.hub.karmada.marks import BINDING_MARKS
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
@@ -19,7 +20,6 @@ T = TypeVar("T")
 _TRIES = 5
 _PLACEMENTS, _WORKS = "placement.kubernetes-fleet.io", "work.karmada.io"
 _PLACEMENT, _PLACEMENT_SPACE = "kubernetes-fleet.io/parent-CRP", "kubernetes-fleet.io/parent-placement-namespace"
-_BINDING_ID = "resourcebinding.karmada.io/permanent-id"
 _SPACES: Mapping[str, str] = {Way.KUBEFLEET: "fleet-member-", Way.KARMADA: "karmada-es-"}
 _LEFT: Mapping[str, tuple[str, ...]] = {
     Way.KUBEFLEET: ("kubernetes-fleet.io/last-applied-configuration", "kubernetes-fleet.io/spec-hash"),
@@ -72,7 +72,7 @@ def seen_object(data: Mapping[str, Any], hub: str, stack: str) -> SeenObject:
     if hub == Way.KUBEFLEET:
         taken = any(_is_hubs(owner) for owner in metadata.get("ownerReferences") or ())
     else:
-        taken = _BINDING_ID in (metadata.get("labels") or {})
+        taken = any(mark in (metadata.get("labels") or {}) for mark in BINDING_MARKS)
     marked = taken or any(key in annotations for key in _LEFT[hub])
     ours = annotations.get(STACK_ANNOTATION) == stack
     return SeenObject(metadata["uid"], bool(metadata.get("deletionTimestamp")), taken, marked, ours)
@@ -158,8 +158,9 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the hub refuses it.
     """
-    group, label = (_PLACEMENTS, _PLACEMENT) if system == Way.KUBEFLEET else (_WORKS, _BINDING_ID)
-    works = [one for one in hub.items(group, "Work", label) if _subjects(one, system) & set(subjects)]
+    group, labels = (_PLACEMENTS, (_PLACEMENT,)) if system == Way.KUBEFLEET else (_WORKS, BINDING_MARKS)
+    each = (one for label in labels for one in hub.items(group, "Work", label))
+    works = [one for one in each if _subjects(one, system) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
     for one in works:
         member = one["metadata"]["namespace"].removeprefix(_SPACES[system])

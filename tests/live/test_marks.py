@@ -57,6 +57,7 @@ def live(**metadata: Any) -> dict[str, Any]:
         (Way.KUBEFLEET, {"annotations": {"kubernetes-fleet.io/spec-hash": "x"}}, False, True),
         (Way.KUBEFLEET, {"ownerReferences": [{**APPLIED, "apiVersion": "example.com/v1"}]}, False, False),
         (Way.KARMADA, {"labels": {"resourcebinding.karmada.io/permanent-id": "x"}}, True, True),
+        (Way.KARMADA, {"labels": {"clusterresourcebinding.karmada.io/permanent-id": "x"}}, True, True),
         (Way.KARMADA, {"annotations": {"work.karmada.io/conflict-resolution": "abort"}}, False, True),
         (Way.KARMADA, {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}, False, False),
     ],
@@ -148,9 +149,10 @@ def test_works_of_kubefleet_tell_whether_they_let_go(given: dict[str, Any], held
 
 
 @pytest.mark.parametrize("preserved", [True, False])
-def test_works_of_karmada_tell_whether_they_preserve(preserved: bool) -> None:
+@pytest.mark.parametrize("binding", ["resourcebinding", "clusterresourcebinding"])
+def test_works_of_karmada_tell_whether_they_preserve(binding: str, preserved: bool) -> None:
     data = work()
-    data["metadata"] |= {"namespace": "karmada-es-east", "labels": {"resourcebinding.karmada.io/permanent-id": "x"}}
+    data["metadata"] |= {"namespace": "karmada-es-east", "labels": {f"{binding}.karmada.io/permanent-id": "x"}}
     data["spec"]["preserveResourcesOnDeletion"] = preserved
     template = ObjectKey("apps", "Deployment", "shop", "web")
     found = held_objects(Cluster(None, [data]), Way.KARMADA, {template})  # type: ignore[arg-type]

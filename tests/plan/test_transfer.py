@@ -175,3 +175,18 @@ def test_what_is_being_deleted_before_the_first_step_stops_it() -> None:
 
     with pytest.raises(FleetError, match="is being deleted"):
         carry_out(world, never)
+
+
+def test_nothing_is_released_while_an_agent_has_it_as_its_own() -> None:
+    ours = {("east", ObjectKey("", "ConfigMap", "shop", "c")): SeenObject("u", ours=True)}
+    for let_go in (False, True):
+        now = Standpoint("direct", "kubefleet", declared=True, kept=True, held=True, let_go=let_go, objects=ours)
+        assert {one.deed: one.done for one in steps(now)} == {
+            Deed.DECLARE: True, Deed.KEEP: True, Deed.HOLD: True, Deed.RELEASE: let_go,
+            Deed.SWITCH: False, Deed.SETTLE: False,
+        }  # fmt: skip
+
+
+def test_objects_without_marks_are_not_settled_before_the_stack_has_them() -> None:
+    assert not steps(Standpoint("direct", "karmada"))[-1].done
+    assert steps(Standpoint("direct", "karmada", moved=True))[-1].done

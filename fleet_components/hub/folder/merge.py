@@ -15,10 +15,12 @@ import attrs
 from fleet_components.content.files import find
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.insertion import UnwritableError
+from fleet_components.content.joined import keys_of
 from fleet_components.content.load import readable
 from fleet_components.content.observed import OBJECTS, POLICIES
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.restoration import restored
+from fleet_components.content.secret import is_secret
 from fleet_components.content.three_way import LostEdit, Merge, Shape, public, shape, shape_of, three_way, within
 from fleet_components.hub.folder.form import object_text
 from fleet_components.hub.folder.paths import INVENTORY, is_hidden_place, part_of
@@ -142,7 +144,9 @@ class Update:
     def _look_at(self, path: str, text: str, key: ObjectKey | None) -> None:
         problems: list[Problem] = []
         found = _manifests(self.folder / path, problems)
-        if len(found) == 1 and not problems and key in (None, found[0].key):
+        before = self._before.objects.get(path, {})
+        same = len(found) == 1 and (_names(before, found[0]) if key is None else key == found[0].key)
+        if same and not problems:
             self._here[path] = _File(path, text, found[0])
         else:
             self._foreign[path] = bool(problems)
@@ -151,7 +155,8 @@ class Update:
     def _note(self, path: str, found: Iterable[Manifest] | None) -> None:
         """Note the objects of a file of people."""
         for one in _manifests(self.folder / path, []) if found is None else found:
-            self._theirs.setdefault(one.key, _File(path, "", one))
+            for key in keys_of(one):
+                self._theirs.setdefault(key, _File(path, "", one))
 
     def _bring(self, path: str, data: Object) -> None:
         """Find what becomes of one object that the hub has."""
@@ -186,7 +191,7 @@ class Update:
             self.edited.add(path)
         elif path in self._foreign:
             self.edited.add(path)
-            self.texts[part_of(path)] = object_text(data)
+            self._keep_apart(path, data)
         else:
             self.texts[path] = object_text(data)
 
@@ -198,13 +203,14 @@ class Update:
         if then.edited:
             self.edited.add(own.path)
         if path.startswith(_PARTIAL) and shape(then.whole) != shape(own.data):
-            self.texts[part_of(path)] = object_text(data)
+            self._keep_apart(path, data)
 
     def _merge(self, path: str, mine: _File, data: Object) -> None:
         base = self._before.objects.get(mine.path)
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
-            if merge.edited or merge.lost:  # with the data of a Secret, which only its file has
+            # With the data of a Secret, which only its file has: a text that people have touched stays.
+            if merge.edited or merge.lost or not mine.is_ours:
                 self._counts_for(path, mine, data, base)
                 return
             merge = attrs.evolve(merge, whole=data, said=data)
@@ -221,6 +227,11 @@ class Update:
         if shape(meant) != shape(mine.data) or mine.path != path:
             self.texts[path], meant = self._text(mine, merge, meant)
         if partial and shape(meant) != shape(merge.whole):
+            self._keep_apart(path, data)
+
+    def _keep_apart(self, path: str, data: Object) -> None:
+        """Keep what the hub has of an object that a file has in part; a Secret completes nothing."""
+        if not is_secret(data):
             self.texts[part_of(path)] = object_text(data)
 
     def _text(self, mine: _File, merge: Merge, meant: Any) -> tuple[str, Any]:
@@ -248,8 +259,8 @@ class Update:
     def _say_of_own(self) -> None:
         """Name the files of people with objects that the hub does not have."""
         keys = {Manifest(data).key for data in self.found.values()}
-        for key, one in self._theirs.items():
-            if key not in keys and one.manifest.api_version != API_VERSION:
+        for one in self._theirs.values():
+            if keys.isdisjoint(keys_of(one.manifest)) and one.manifest.api_version != API_VERSION:
                 self.edited.add(one.path)
 
     def _tidy(self) -> None:
@@ -278,6 +289,16 @@ def _differing(path: tuple[Any, ...], base: Shape, here: Shape, shown: Any) -> I
             yield from _differing((*path, at), old, new, shown[at])
     else:
         yield LostEdit(path, shown, None)
+
+
+def _names(base: Shape, manifest: Manifest) -> bool:
+    """Return whether an object has the kind and the name of one that was observed."""
+    was, now = ((one.get("kind"), one.get("metadata")) for one in (base, shape_of(manifest.data)))
+    return was[0] == now[0] and all(_field(was[1], key) == _field(now[1], key) for key in ("name", "namespace"))
+
+
+def _field(metadata: Shape, key: str) -> Shape:
+    return metadata.get(key) if isinstance(metadata, dict) else None
 
 
 def _manifests(file: Path, problems: list[Problem]) -> tuple[Manifest, ...]:

@@ -185,7 +185,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         remarks.append(f"{AZURE_FILE} is damaged and removed: --azure RESOURCE_ID writes it anew")
     if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
         changed = {}  # a job that commits what has changed has nothing to commit
-    private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
+    sealed = [path for path, one in found.items() if secrets and public(one) != one]
+    places = (place for path in sealed for place in (path, part_of(path)))
+    private = frozenset(one for one in places if one in texts or ((folder / one).exists() and one not in removed))
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(

@@ -18,7 +18,8 @@ _POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
 _POLICY_NAME = "propagationpolicy.karmada.io/name"
 _CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
 _PERMANENT_ID = "/permanent-id"
-_BINDING_MARKS = ("resourcebinding.karmada.io/permanent-id", "clusterresourcebinding.karmada.io/permanent-id")
+BINDING_MARKS = ("resourcebinding.karmada.io/permanent-id", "clusterresourcebinding.karmada.io/permanent-id")
+"""Labels of what comes of the bindings of templates in namespaces, and of those of all others."""
 _ANNOTATIONS = frozenset(
     {
         _POLICY_NAMESPACE,
@@ -67,7 +68,7 @@ def as_written(data: Object) -> dict[str, Any]:
 def marks_of(data: Object) -> list[str]:
     """Return the labels, as ``key=value``, by which a binding and its Works are found."""
     labels = data["metadata"].get("labels") or {}
-    return sorted(f"{key}={value}" for key, value in labels.items() if key in _BINDING_MARKS)
+    return sorted(f"{key}={value}" for key, value in labels.items() if key in BINDING_MARKS)
 
 
 def is_leaving(data: Object) -> bool:

@@ -45,7 +45,7 @@ class Observed:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The lists that the hub was not to be asked for, in words."""
+        """Lists that the hub was not to be asked for, in words."""
         return tuple(one for one in in_words(self.listing.refused) if one not in self.refused) if self.listing else ()
 
     @property

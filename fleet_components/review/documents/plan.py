@@ -179,11 +179,12 @@ def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
 
 
 def _as_before(subjects: Iterable[_Weighed]) -> Document:
-    """Return what subjects are in already, and what is left of those to which nothing else happens."""
-    found = [one for one in subjects if one.standing]
-    left = together(one.plan.remainders[one.decided.name] for one in found if one.as_before)
+    """Return what subjects are in already, and what is left if it is of those alone to which nothing else happens."""
+    found = list(subjects)
+    old, new = ([one for one in found if one.as_before is before] for before in (True, False))
+    left, more = (together(one.plan.remainders[one.decided.name] for one in some).words for some in (old, new))
     names = {condition: [one.decided.name for one in found if condition in one.standing] for condition in CONDITIONS}
-    return {**names, "left": left.words or None}
+    return {**names, "left": None if more else left or None}
 
 
 def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:

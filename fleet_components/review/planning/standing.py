@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
@@ -23,7 +24,7 @@ class Standing:
 
     Attributes:
         conditions: the conditions, :data:`UNFULFILLED` and :data:`HELD`, by the name of the subject.
-        warnings: the content of warnings that are given without it.
+        warnings: the content of warnings that are given without it, at least as often.
     """
 
     conditions: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
@@ -56,9 +57,16 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
     """
     others = {(plan.options.fleet, one.name): one for plan in base for one in plan.subjects}
     pairs = ((one, others.get((plan.options.fleet, one.name))) for plan in head for one in plan.subjects)
-    conditions = {one.name: frozenset(_on_both(one, other)) for one, other in pairs if other}
-    warnings = (problem for plan in base for problem in (*plan.warnings, *plan.hidden))
-    return Standing(conditions, frozenset(map(_said, warnings)))
+    conditions = dict[str, frozenset[str]]()
+    for one, other in pairs:
+        found = frozenset(_on_both(one, other)) if other else frozenset[str]()
+        conditions[one.name] = conditions.get(one.name, found) & found  # several fleets may have the name
+    before, now = map(_warnings, (base, head))
+    return Standing(conditions, frozenset(said for said, number in before.items() if now[said] <= number))
+
+
+def _warnings(plans: Sequence[FleetPlan]) -> Counter[Said]:
+    return Counter(_said(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden))
 
 
 def _said(problem: Problem) -> Said:
@@ -66,18 +74,28 @@ def _said(problem: Problem) -> Said:
     return problem.subject, problem.path, problem.what
 
 
-def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Iterator[tuple[str, bool]]:
-    """Yield the names of the subjects that both plans change, each with whether they make the same of it."""
-    others = {plan.options.fleet: plan for plan in base}
+def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Mapping[str, bool]:
+    """Return the names of the subjects that both plans change, each with whether they make the same of it.
+
+    Of a name that several fleets have, they do so only if they do in each that changes it.
+    """
+    shared, others = dict[str, bool](), {plan.options.fleet: plan for plan in base}
+    alone = set[str]()
     for plan in head:
-        if (other := others.get(plan.options.fleet)) is None:
-            continue
-        known = {one.name: one for one in other.subjects if one.changes}
+        other = others.get(plan.options.fleet)
+        known = {one.name: one for one in other.subjects if one.changes} if other else {}
+        gone = set(other.gone) if other else set[str]()
         for one in plan.subjects:
             if one.changes and one.name in known:
-                yield one.name, _alike(one, known[one.name])
-        for name in set(plan.gone) & set(other.gone):
-            yield name, plan.leaving.get(name) == other.leaving.get(name)
+                shared[one.name] = shared.get(one.name, True) and _alike(one, known[one.name])
+            elif one.changes:
+                alone.add(one.name)
+        for name in plan.gone:
+            if other and name in gone:
+                shared[name] = shared.get(name, True) and plan.leaving.get(name) == other.leaving.get(name)
+            else:
+                alone.add(name)
+    return {name: alike and name not in alone for name, alike in shared.items()}
 
 
 def _on_both(one: Decided, other: Decided) -> Iterator[str]:

@@ -346,7 +346,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
         except SideError as error:
             warnings = error.problems
     surveyed = mine.planned(mine.command)
-    shared = dict(changed_by_both(base, surveyed.plans))
+    shared = changed_by_both(base, surveyed.plans)
     pending = frozenset(name for name, alike in shared.items() if alike)
     parts = [surveyed.against or f"what runs, by {mine.command.state.file}"]
     if warnings:

@@ -130,3 +130,54 @@ def test_foreign_files_are_never_touched(folder: Path, observation: Observation)
     changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
     assert set(updated(folder, changed).changed) == {CONFIG, "observed/files.json", "observed/hub.yaml"}
     assert {path: (folder / path).read_text() for path in own} == own
+
+
+def test_of_a_secret_that_people_have_in_part_nothing_is_written_beside_it(
+    tmp_path: Path, observation: Observation
+) -> None:
+    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    for place in ("mine.yaml", "objects/shop/Secret.payment.yaml"):
+        folder = tmp_path / place.partition("/")[0]
+        write_observation(folder, observation, update=False, secrets=True)
+        (folder / "observed/files.json").write_text(
+            (folder / "observed/files.json").read_text().replace("Secret.payment", "Secret.former")
+        )
+        for file in folder.rglob("Secret.payment.yaml"):
+            file.unlink()
+        own = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "payment", "namespace": "shop"}}
+        text = f"# ours\n{yaml.safe_dump({**own, 'stringData': {'b': 'c'}, 'data': {}})}"
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text)
+        found = updated(folder, attrs.evolve(observation, objects=objects), secrets=True)
+        assert (found.edited, found.lost) == ((place,), ())
+        assert "stringData" in (folder / place).read_text()
+        shown = {path for path, text in texts(folder).items() if SECRET in text}
+        assert shown <= set(found.private)
+        assert all((folder / path).stat().st_mode & 0o077 == 0 for path in shown)
+        assert all((folder / path).exists() for path in found.private)
+
+
+def test_a_secret_that_people_have_touched_stays_with_its_data(tmp_path: Path, observation: Observation) -> None:
+    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    plain = attrs.evolve(observation, objects=objects)
+    write_observation(tmp_path / "open", plain, update=False, secrets=True)
+    file = tmp_path / "open/objects/shop/Secret.payment.yaml"
+    file.write_text(f"# ours\n{file.read_text()}")
+    assert updated(tmp_path / "open", plain).removed == ()
+    assert SECRET in file.read_text()
+
+
+def test_people_may_leave_out_the_namespace_default(folder: Path, observation: Observation) -> None:
+    one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    plain = attrs.evolve(observation, objects=(*observation.objects, {**one, "data": {"k": "v"}}))
+    (folder / "mine.yaml").write_text(yaml.safe_dump({**one, "metadata": {"name": "c"}, "data": {"k": "mine"}}))
+    found = updated(folder, plain)
+    assert (found.edited, found.lost) == (("mine.yaml",), ())
+    assert not (folder / "objects/default/ConfigMap.c.yaml").exists()
+
+
+def test_an_object_that_was_written_in_the_place_of_a_removed_one_stays(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "name: storefront", "name: other")
+    found = updated(folder, on_hub(observation, "storefront", lambda _: None, "ConfigMap"))
+    assert (found.edited, found.lost, found.removed) == ((CONFIG,), (), ())
+    assert "name: other" in (folder / CONFIG).read_text()

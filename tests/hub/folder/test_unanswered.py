@@ -14,6 +14,7 @@ from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.listing import Listing, Query
 from fleet_components.hub.reading import STEERING, missing, read_hub
+from fleet_components.hub.unanswered import FORBIDDEN
 from fleet_components.plan.stored import Keeper
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from tests.delivery.karmada.recording import Recording as KarmadaRecording
@@ -75,7 +76,7 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(name: str, 
         shutil.copytree(tmp_path / "old", folder)
         for _ in range(2):
             assert write_observation(folder, read_hub(refused), update=True).removed == (), query
-        assert any(query.kind in one and WHY in one for one in said(folder)[1]), query
+        assert any(query.kind in one and FORBIDDEN in one for one in said(folder)[1]), query
         # Answered again, nothing is left of it.
         write_observation(folder, read_hub(whole), update=True)
         assert texts(folder) == texts(tmp_path / "old"), query
