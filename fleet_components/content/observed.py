@@ -55,6 +55,11 @@ def _is_begun(folder: Path) -> bool:
         return False
 
 
+def observed_above(path: Path) -> Path | None:
+    """Return the observed directory that a path is in; None if it is in none."""
+    return next((folder for folder in Path(os.path.abspath(path)).parents if is_observed(folder)), None)
+
+
 def observed_in(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the observed directories among paths and below them, hidden folders and links left out."""
     for path in paths:

@@ -106,3 +106,15 @@ def test_in_a_large_fleet_it_is_tried_for_the_member_that_is_named(folder: Path)
     assert "tried for up to 100 members" in run("explain", folder, "shop").stdout
     assert members(folder, "shop", "iowa")[0]["flips"]
     assert "tried for up to" not in run("explain", folder, "shop", "iowa").stdout
+
+
+@pytest.mark.parametrize("arguments", [("shop",), ("shop", "iowa"), ()])
+def test_no_name_and_no_path_is_broken_in_a_narrow_terminal(folder: Path, arguments: tuple[str, ...]) -> None:
+    long = "a-placement-whose-name-is-longer-than-a-line-of-the-terminal"
+    edit(folder / "placement.yaml", "name: shop}\nspec", f"name: {long}}}\nspec")
+    edit(folder / "members.yaml", "maintenance", "maintenance.of.nodes.example.com/planned-for-tonight")
+    asked = [long if one == "shop" else one for one in arguments]
+    narrow = run("explain", folder, *asked, width=40).stdout
+    assert long in narrow
+    assert "example.com/planned-for-tonight" in narrow
+    assert set(narrow.split()) - {"│"} <= set(run("explain", folder, *asked, width=10_000).stdout.split())

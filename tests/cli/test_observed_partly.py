@@ -81,3 +81,25 @@ def test_what_concerns_nobody_and_what_was_not_asked_for_is_not(
 ) -> None:
     again(folder, hub, unanswered={query: why})
     assert plan(folder)["headline"][0] == "nothing changes"
+
+
+@pytest.mark.parametrize("part", ["members", "policies", "objects/shop", "policies/ClusterResourcePlacement/shop.yaml"])
+@pytest.mark.parametrize("command", ["plan", "explain"])
+def test_a_part_of_an_observed_directory_is_not_planned_as_if_it_were_all(
+    command: str, part: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run(command, folder / part)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert f"error: {folder / part}: is a part of an observed directory, {folder}: " in said
+    assert f"hint: give {folder}; with --state {folder}" in said
+    monkeypatch.chdir(folder / part if (folder / part).is_dir() else (folder / part).parent)
+    assert "is a part of an observed directory" in run("plan", ".").stderr
+    assert plan(folder)["headline"][0] == plan(folder, folder / part)["headline"][0] == "nothing changes"
+
+
+def test_parts_are_compared_with_the_hub_where_that_is_named(folder: Path) -> None:
+    parts = [folder / part for part in ("members", "policies", "objects")]
+    document = plan(*parts, "--state", folder)
+    assert document["observed"] is not None
+    assert "is a part of" not in str(document)

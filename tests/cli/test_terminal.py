@@ -38,12 +38,12 @@ COLOURED = {"plan", "plan --diff", "explain shop", "review", "simulate", "simula
 
 
 def cannot_be_folded(line: str) -> bool:
-    """Whether a line is a name alone, or to be copied: a line of a file, a command, a hint, where files are."""
+    """Whether a line is a name alone (behind the lines of a tree), or to be copied: a line of a file, a command, a hint, where files are."""
     copied = re.match(
         r"[-+]| \S| {3,}(- )?\S+:|@@| *hint: |error: |warning: |planned |written|not written|east and west are",
         line,
     )
-    return len(line.split()) == 1 or bool(copied and "─" not in line)
+    return len(line.lstrip("│├└─ ").split()) == 1 or bool(copied and "─" not in line)
 
 
 @pytest.mark.parametrize("width", [40, 80])

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.observed import observed_in
+from fleet_components.content.observed import observed_above, observed_in
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
@@ -41,7 +41,7 @@ def state_among(paths: Sequence[Path]) -> StateFile:
     """
     found = list(observed_in(paths))
     if not found:
-        return StateFile()
+        return StateFile().unread(_of_a_part(paths))
     if len(found) > 1:
         what = f"are {len(found)} observed directories, each of a hub of its own: {few(list(map(str, found)))}"
         return StateFile(str(found[0])).unread([Problem(what, hint=_ONE)])
@@ -49,6 +49,15 @@ def state_among(paths: Sequence[Path]) -> StateFile:
         return observed_state(found[0])
     except FleetError as error:
         return StateFile(str(found[0])).unread(error.problems)
+
+
+def _of_a_part(paths: Sequence[Path]) -> Iterator[Problem]:
+    """Yield a problem for each path that is only a part of an observed directory, without what the hub has decided."""
+    for path in paths:
+        if whole := observed_above(path):
+            what = f"is a part of an observed directory, {whole}: what the hub has decided, and hides, is not in it"
+            hint = f"give {whole}; with --state {whole} its files are compared with what the hub has decided"
+            yield Problem(what, hint=hint, file=str(path))
 
 
 def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:

@@ -224,7 +224,8 @@ def on_hub(paths: Sequence[Path], command: CommandLine) -> CommandLine:
 
     A state that is given counts instead. Times are judged as of the observation, unless another time is given.
     """
-    state = state_among(paths) if command.state == StateFile() else command.state
+    files = [path for path in paths if path != PIPED]
+    state = state_among(files) if command.state == StateFile() else command.state
     observed_at = state.observed.as_of if state.observed else None
     return attrs.evolve(command, state=state, as_of=command.as_of or observed_at)
 

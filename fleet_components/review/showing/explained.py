@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from fleet_components.plan.flips import MOST_MEMBERS
 from fleet_components.review.documents.form import Document, to_read
-from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.showing.rows import Row, print_indented, print_rows, print_tree
 from fleet_components.review.showing.words import deviations, holders, one_line, shortly
 
 _NOT_TRIED = (
@@ -77,7 +77,7 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
             if verdict["remedy"] and not member["flips"]:
                 leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
         _overridden(branch, member)
-    console.print(tree)
+    print_tree(console, tree)
     if any(member["flips"] is None for member in placement["members"]):
         console.print(Text(_NOT_TRIED, "dim"))
 

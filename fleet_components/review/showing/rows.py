@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 from rich.console import Console
 from rich.text import Text
+from rich.tree import Tree
 
 _INDENT, _BELOW, _DEEPER, _GAP = 2, 4, 6, "  "
 _ROOM = 40
@@ -69,16 +70,34 @@ def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
     console.print(Text("\n").join(lines), soft_wrap=True)
 
 
+def print_tree(console: Console, tree: Tree) -> None:
+    """Print a tree of texts as Rich does, except that no word is broken or cut: names and paths are to be copied."""
+    guides = tree.ASCII_GUIDES if console.options.ascii_only else tree.TREE_GUIDES[0]
+    console.print(Text("\n").join(_branches(console, tree, guides, Text(), Text())), soft_wrap=True)
+
+
+def _branches(console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text) -> Iterator[Text]:
+    (space, line, fork, end), width = guides, console.width
+    assert isinstance(tree.label, Text)
+    lines = (text for one in tree.label.split(allow_blank=True) for text in _folded(console, one, width - len(first)))
+    for number, text in enumerate(lines):
+        yield (further if number else first) + text
+    for child in tree.children:
+        last = child is tree.children[-1]
+        begin, below = (further + Text(guide, tree.guide_style) for guide in ((end, space) if last else (fork, line)))
+        yield from _branches(console, child, guides, begin, below)
+
+
 def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
     """Return the text in lines of a width; a word that is longer, as a path is, has a line of its own and is whole."""
     if len(text) <= width:
         return [text]
-    room, style = max(width, _LEAST), text.style
+    room = max(width, _LEAST)
     lines, begin = list[Text](), 0
     for word in _LONG.finditer(text.plain):
         if len(word[0]) > room:
             lines += _wrapped(console, text[begin : word.start()], room)
-            lines.append(Text(word[0], style))
+            lines.append(text[word.start() : word.end()])
             begin = word.end()
     return [*lines, *_wrapped(console, text[begin:], room)] or [text]
 

@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from fleet_components.model.text import few
 from fleet_components.review.documents.form import Document
+from fleet_components.review.showing.rows import print_tree
 from fleet_components.review.showing.words import show_field
 
 _SIGNS = {
@@ -42,7 +43,7 @@ def print_resources(console: Console, resources: Sequence[Document], *, diff: bo
     console.print(Text("Resources", "bold"))
     drawn = _Drawn(resources, diff=diff, most=len(resources) if whole else _ALIKE_SHOWN)
     for tree in drawn.roots():
-        console.print(tree)
+        print_tree(console, tree)
     console.print()
 
 
