@@ -15,6 +15,10 @@ Version = tuple[int | None, int | None]
 """Revision of the content on a cluster, and number of the overrides in force there."""
 
 
+NEXT_UPDATE = "the next update"
+"""Who goes on later, in reasons why a member is held; where a hub carries out, it does so itself."""
+
+
 @attrs.frozen
 class Done:
     """Content that runs on a cluster, according to its ``Binding``.
