@@ -16,7 +16,7 @@ Version = tuple[int | None, int | None]
 
 
 NEXT_UPDATE = "the next update"
-"""Who goes on later, in reasons why a member is held; where a hub carries out, it does so itself."""
+"""Subject of "goes on later" in reasons why a member is held; where a hub carries out, that is the hub."""
 
 
 @attrs.frozen
