@@ -56,8 +56,8 @@ def configured(args: FleetArgs) -> FleetArgs:
     """Return a program's arguments with the configuration of its stack applied.
 
     A value from the configuration replaces the program's; lists and maps of both are merged. Only a kubeconfig or a
-    provider that the program gives a member itself stays. A program may have several fleets, so a key that names a
-    member of another fleet only causes a warning.
+    provider that the program gives a member itself stays, and a provider that it gives the hub. A program may have
+    several fleets, so a key that names a member of another fleet only causes a warning.
     """
     if isinstance(args, FromConfig):
         return args
@@ -120,6 +120,8 @@ def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
     for key, here in (("source", args.source.given.location), ("render", args.render_to)):
         if config.get(key) not in (None, here):
             yield _wrong(key, "is not heard", "the program says it itself, as an argument of its fleet")
+    if isinstance(args.hub, pulumi.ProviderResource) and config.get("hub"):
+        yield _wrong("hub", "is not heard", "the program reaches the hub itself, by a provider of its own")
 
 
 def _unreached(args: FleetArgs) -> list[str]:
@@ -137,7 +139,8 @@ def _heard(values: _Values, args: FleetArgs) -> dict[str, Any]:
     """Return the arguments that the configuration sets or extends, by name."""
     heard = {}
     for name, key in KEYS.items():
-        said = None if name in ("source", "render", "kubeconfigs") else values.read(name)
+        own = name == "hub" and isinstance(args.hub, pulumi.ProviderResource)
+        said = None if own or name in ("source", "render", "kubeconfigs") else values.read(name)
         if said is not None:
             heard[key.argument] = key.added(getattr(args, key.argument), said)
     return heard

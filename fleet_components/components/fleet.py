@@ -303,6 +303,8 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
+    if untold := start.untold(plan):
+        plan = attrs.evolve(plan, warnings=(*plan.warnings, untold))
     if args.render_to and plan.consignment.system:
         raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
     if unreached_hub := unreachable_hub(plan.consignment, args.hub):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -12,10 +15,14 @@ from fleet_components.content.observed import observed_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
+from fleet_components.plan.record import Record
 from fleet_components.plan.stored import Keeper
+from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES, ways_of
 
+_OBSERVE = "fleet observe --hub KUBECONFIG"
 _ONE = "give one of them as the source: a fleet has one hub"
 
 
@@ -26,10 +33,27 @@ class Start:
     Attributes:
         past: the past: of what goes through a hub as it was observed, if it was.
         as_of: when that was; None if nothing was observed.
+        folder: the observed directory.
+        sent: what the last update has recorded of each subject that goes through the hub, by ``Kind/key``.
     """
 
     past: Past
     as_of: datetime | None = None
+    folder: Path | None = None
+    sent: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
+
+    def untold(self, plan: FleetPlan) -> Problem | None:
+        """Return a warning if a plan tells again what this stack has sent after the observation; None otherwise."""
+        again = [one.name for one in plan.subjects if one.changes and self._is_sent(one)]
+        if not again:
+            return None
+        what = f"was observed before the last update sent {few(again)} to the hub: this forecast tells that once more"
+        return Problem(what, hint=f"{_OBSERVE} --out {shlex.quote(str(self.folder))} --update", file=str(self.folder))
+
+    def _is_sent(self, decided: Decided) -> bool:
+        """Return whether the last update has sent what a plan decides, or a revision that the hub did not have then."""
+        last = self.sent.get(decided.name)
+        return last is not None and (last == decided.record or last.revision > decided.before.revision)
 
 
 def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
@@ -58,7 +82,9 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
         what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
         raise FleetError([Problem(what, file=str(folders[0]))])
     # Where all goes through the hub, nothing is sent with the data of Secrets that the observation leaves out.
-    return Start(_together(past, found, fleet, hidden=ways.whole), found.as_of)
+    start = _together(past, found, fleet, hidden=ways.whole)
+    sent = {name: past.records[name] for name in start.observed if name in past.records}
+    return Start(start, found.as_of, folders[0], sent)
 
 
 def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Past:

@@ -231,7 +231,7 @@ def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[
     if given:
         names = few([f"{one.namespace}/{one.name}".lstrip("/") for one in given])
         what = f"{names}: approvals are given on the hub, which makes the requests: they do not go there"
-        hint = "once it has asked: kubectl patch --subresource=status, with a condition Approved"
+        hint = "once it has asked: fleet approve --hub KUBECONFIG"
         yield attrs.evolve(given[0].problem(what, (), hint), subject=count(len(given), "approval"))
     foreign = [
         one for one in parts.members if one.group not in SYSTEMS[Way(ways.hub)] and one.api_version != API_VERSION

@@ -246,7 +246,8 @@ def _decided(
         before = past.record(subject.name, subject.RECORD)
         try:
             hub = ways.placement(subject.kind, subject.key)
-            found.append(Decided(subject, before, subject.decide(before), hub=hub))
+            decided: Decided = Decided(subject, before, subject.decide(before), hub=hub)
+            found.append(decided.by_hub() if hub else decided)
         except FleetError as error:
             namespace, _, name = subject.key.rpartition("/")
             policy = source.policy(subject.kind, namespace, name)
@@ -281,7 +282,8 @@ def _templates(
             outcome = subject.decide(before)
             along = [found[key].hub for key in workload.needed_by if key in found]
             hub = ways.template(outcome.record.memory.policy, along, past.shown.get(subject.name, {}))
-            found[workload.key] = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
+            decided: Decided = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
+            found[workload.key] = decided.by_hub() if hub else decided
         except FleetError as error:
             problems += (attrs.evolve(one, subject=one.subject or subject.name) for one in error.problems)
         except UnreadableMemberError:

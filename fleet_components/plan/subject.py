@@ -21,7 +21,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
-from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout, Wave
+from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Placed, Rollout, Wave
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
@@ -343,6 +343,19 @@ class Decided:
             return True
         # Most records are equal as they are, and need not be written out.
         return self.record != self.before and _remembered(self.record) != _remembered(self.before)
+
+    def by_hub(self) -> Self:
+        """Return it as a hub carries it out, which goes on by itself: reasons name no update that would."""
+        rollout: Rollout = self.outcome.rollout
+        entries = {
+            name: attrs.evolve(one, reason=one.reason.replace(NEXT_UPDATE, "the hub itself"))
+            if NEXT_UPDATE in one.reason
+            else one
+            for name, one in rollout.entries.items()
+        }
+        if all(one is rollout.entries[name] for name, one in entries.items()):
+            return self
+        return attrs.evolve(self, outcome=attrs.evolve(self.outcome, rollout=attrs.evolve(rollout, entries=entries)))
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""

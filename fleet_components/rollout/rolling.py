@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.model.text import count
+from fleet_components.rollout.rollout import NEXT_UPDATE
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.strategy import Budget
 
@@ -169,7 +170,7 @@ def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
     most = budget.target + budget.surge
     room = f"maxSurge allows {count(most, 'cluster')} at a time, and {count(progress.holding, 'has', 'have')} it"
     if goes_on:
-        return f"{room}; the next update goes on"
+        return f"{room}; {NEXT_UPDATE} goes on"
     if not (budget.surge or budget.unavailable):
         return f"{room}; with maxUnavailable 0 as well, nothing can ever move"
     return room

@@ -15,6 +15,10 @@ Version = tuple[int | None, int | None]
 """Revision of the content on a cluster, and number of the overrides in force there."""
 
 
+NEXT_UPDATE = "the next update"
+"""Subject of "goes on later" in reasons why a member is held; where a hub carries out, that is the hub."""
+
+
 @attrs.frozen
 class Done:
     """Content that runs on a cluster, according to its ``Binding``.

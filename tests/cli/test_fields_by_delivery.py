@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fleet_components.admission import KINDS
 from fleet_components.plan.effects import ELSEWHERE, STEERING
 from tests.cli.fleets import edit, run, write
+from tests.delivery.karmada.world import deployment, member, on
+from tests.delivery.karmada.world import policy as karmada_policy
 
 PAGE = Path(__file__).parents[2] / "docs" / "fields-by-delivery.md"
 REPO = ("--repo", "https://git.example/ops", "--path", "ops", "--omit-secrets")
@@ -85,6 +88,23 @@ APPLYING = {
         "fail where others have set fields otherwise",
     ),
 }
+
+
+@pytest.mark.parametrize("way", ["argocd", "flux"])
+def test_a_render_warns_where_karmada_takes_nothing_over(way: str, tmp_path: Path) -> None:
+    """What the table says of ``conflictResolution`` is so: a render warns of ``Abort``, and of nothing else."""
+    (entry,) = (one for one in ELSEWHERE if "PropagationPolicy" in one.kinds)
+    assert (entry.field, entry.only) == ("spec.conflictResolution", ("Abort",))
+    assert WARNS in getattr(entry, way)
+    for said, warned in ((None, True), ("Abort", True), ("Overwrite", False)):
+        folder = tmp_path / str(said)
+        folder.mkdir()
+        asked = {} if said is None else {"conflictResolution": said}
+        objects = [member("a"), deployment(), karmada_policy(placement=on("a"), **asked)]
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all(objects))
+        done = run("render", folder, "--out", tmp_path / f"out-{said}", "--for", way, *REPO)
+        assert done.exit_code == 0, done.output
+        assert ("ask to take over nothing" in " ".join(done.output.split())) == warned, done.output
 
 
 def test_a_render_warns_where_the_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,16 @@ def heard(given: Callable[[], FleetArgs], config: dict[str, str]) -> FleetArgs:
     return found[0]
 
 
+def test_a_provider_of_the_hub_stays_and_the_key_is_named() -> None:
+    given = lambda: args(hub=k8s.Provider("mine"), delivery="kubefleet")  # noqa: E731
+    said = heard(given, {"hub": "secret-of-the-hub"})
+    assert isinstance(said.hub, k8s.Provider)
+    (warning,) = map(str, said.source.warnings)
+    assert "fleet:hub: is not heard (the program reaches the hub itself, by a provider of its own)" in warning
+    assert "secret-of-the-hub" not in warning
+    assert heard(given, {}).source.warnings == ()
+
+
 SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("asOf", "2026-01-31T12:00:00Z", {}, "2026-01-31T12:00:00+00:00"),
     ("approvals", "go", {"approvals": ["stay"]}, ("stay", "go")),

@@ -22,7 +22,7 @@ from fleet_components.plan.past import Past
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import InProcess
 from tests.delivery.world import World
-from tests.hub.folder.hubs import KARMADA, kubefleet, observed
+from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 
@@ -100,6 +100,22 @@ def test_what_the_hub_would_delete_on_members_is_guarded(driver: InProcess) -> N
     assert driver.up().ok
     assert driver.record()["decisions"] == {}
     assert "ClusterResourcePlacement shop" in on_hub(driver)
+
+
+@pytest.mark.parametrize(("way", "who"), [("kubefleet", "the hub itself"), ("direct", "the next update")])
+def test_what_is_held_goes_on_by_the_hub_itself(way: str, who: str) -> None:
+    world = World(members={name: {} for name in "abc"}, rolling={"maxUnavailable": 1, "maxSurge": 0})
+    world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
+    world.config = {"delivery": way, "limit": 1}
+    driver = InProcess(world)
+    assert (first := driver.up()).ok, first.text
+    world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "c"]}
+    seen = driver.preview()
+    if not seen.ok:
+        world.config["confirm"] = ",".join(re.findall("fleet:confirm=([0-9a-f]{8})", seen.text))
+        seen = driver.preview()
+    assert seen.ok, seen.text
+    assert f"maxSurge allows 2 clusters at a time, and 2 have it; {who} goes on" in seen.text
 
 
 def affinity(region: str) -> dict[str, Any]:
@@ -247,8 +263,21 @@ def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     text = "\n".join(text for _, text in run.messages)
     assert "update" in text
     assert "add" not in text
+    assert _AGAIN not in text
     # Once more, as what was decided last is not what the state has, but what was observed.
-    assert through(tmp_path, system.value, run.state()).error is None
+    again = through(tmp_path, system.value, run.state())
+    assert again.error is None
+    (told,) = (text for _, text in again.messages if _AGAIN in text)
+    assert f"fleet observe --hub KUBECONFIG --out {tmp_path} --update" in told
+    # The hub has taken it, and was observed: its record is what was sent.
+    taken = [data if one["kind"] == "Deployment" else one for one in objects]
+    write_observation(tmp_path, later(observed(taken, system)), update=True)
+    quiet = through(tmp_path, system.value, run.state())
+    assert quiet.error is None
+    assert not any(_AGAIN in text for _, text in quiet.messages)
+
+
+_AGAIN = "this forecast tells that once more"
 
 
 def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:

@@ -2,17 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
+import pytest
 import yaml
 
-from tests.engine.driver import Engine
+from tests.engine.driver import Engine, provider_or_skip
+from tests.hubs.karmada import CLUSTERS, KarmadaMember, karmada_hub
+from tests.hubs.kubefleet import MemberSpec, kubefleet_hub
 from tools.clusters.cluster import ControlPlane
 
 Data = dict[str, Any]
+
+
+class RealHub(Protocol):
+    """A hub that runs, with its members."""
+
+    @property
+    def hub(self) -> ControlPlane:
+        """The control plane of the hub."""
+
+    @property
+    def members(self) -> Mapping[str, ControlPlane]:
+        """The control planes of the members, by name."""
+
+
+@attrs.frozen
+class HubKind:
+    """What differs between the hubs of the two systems.
+
+    Attributes:
+        delivery: the way of delivery.
+        member: the resource of its members.
+        starts: starts a hub with its members, and ends it.
+    """
+
+    delivery: str
+    member: str
+    starts: Callable[[], AbstractContextManager[RealHub]]
+
+
+KUBEFLEET = HubKind(
+    "kubefleet",
+    "membercluster",
+    lambda: kubefleet_hub({name: MemberSpec(labels={"region": name}) for name in ("east", "west")}),
+)
+KARMADA = HubKind(
+    "karmada", CLUSTERS, lambda: karmada_hub([KarmadaMember("a", provider="aws"), KarmadaMember("b", nodes=2)])
+)
+
+
+@pytest.fixture(scope="module")
+def hub(request: pytest.FixtureRequest) -> Iterator[RealHub]:
+    """The hub of the kind that the module names as ``HUB``."""
+    provider_or_skip()
+    with request.module.HUB.starts() as started:
+        yield started
+
+
+@pytest.fixture
+def stack(request: pytest.FixtureRequest, hub: RealHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
+    """A stack that goes through the hub, and that has nothing yet but its members."""
+    kind: HubKind = request.module.HUB
+    live = {name: hub.hub.get(kind.member, name) for name in hub.members}
+    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
+    story.config = {"delivery": kind.delivery, "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
+    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
 
 
 @attrs.define

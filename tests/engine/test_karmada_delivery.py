@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, moves, status, takes_over, web, written
-from tests.hubs.karmada import CLUSTERS, KarmadaHub, KarmadaMember, karmada_hub
+from tests.engine.driver import Engine
+from tests.engine.hub_stories import KARMADA, Data, HubStory, hub, moves, stack, status, takes_over, web
+from tests.hubs.karmada import CLUSTERS, KarmadaHub
 
+__all__ = ["hub", "stack"]
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
 POLICY = "policy.karmada.io/v1alpha1"
-
-
-@pytest.fixture(scope="module")
-def hub() -> Iterator[KarmadaHub]:
-    provider_or_skip()
-    with karmada_hub([KarmadaMember("a", provider="aws"), KarmadaMember("b", nodes=2)]) as started:
-        yield started
-
-
-@pytest.fixture
-def stack(hub: KarmadaHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
-    live = {name: hub.hub.get(CLUSTERS, name) for name in hub.members}
-    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
-    story.config = {"delivery": "karmada", "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
-    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+HUB = KARMADA
 
 
 def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KarmadaHub) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, moves, status, takes_over, web, written
-from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
+from tests.engine.driver import Engine
+from tests.engine.hub_stories import KUBEFLEET, Data, HubStory, hub, moves, stack, status, takes_over, web
+from tests.hubs.kubefleet import KubeFleetHub
 
+__all__ = ["hub", "stack"]
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 EVICTIONS = "clusterresourceplacementevictions"
@@ -24,22 +24,7 @@ SETTINGS = {
     "enable_patch_force": True,
 }
 """What our own provider of a hub is set to."""
-
-
-@pytest.fixture(scope="module")
-def hub() -> Iterator[KubeFleetHub]:
-    provider_or_skip()
-    members = {"east": MemberSpec(labels={"region": "east"}), "west": MemberSpec(labels={"region": "west"})}
-    with kubefleet_hub(members) as started:
-        yield started
-
-
-@pytest.fixture
-def stack(hub: KubeFleetHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
-    live = {name: hub.hub.get("membercluster", name) for name in hub.members}
-    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
-    story.config = {"delivery": "kubefleet", "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
-    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+HUB = KUBEFLEET
 
 
 def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KubeFleetHub) -> None:

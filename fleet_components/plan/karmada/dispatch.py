@@ -11,13 +11,13 @@ from fleet_components.model.codec import decode
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
 from fleet_components.plan.karmada.record import TemplateState
-from fleet_components.rollout.rollout import Change, Done, Entry, Rollout, Wave
+from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Rollout, Wave
 
 _NOTHING = Done(None)
 _SUSPENDED = "dispatching is suspended by the policy"
 _LEAVING = "its copy stays until the object stands elsewhere"
 _NEVER_PURGED = "purge mode Never: its copy stays"
-_PURGED_FIRST = "purge mode Directly: the copy on {clusters} goes first, the next update sends the rest"
+_PURGED_FIRST = f"purge mode Directly: the copy on {{clusters}} goes first, {NEXT_UPDATE} sends the rest"
 
 
 @attrs.frozen(slots=False)

@@ -103,6 +103,8 @@ def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: 
         drafts, by_hand = Drafts(paths), dict[str, str]()
         if isinstance(decided.subject, PlacementSubject) and isinstance(decided.subject.strategy, External):
             _add_run(drafts, source, decided, to, run)
+            if decided.hub and not command.state.observed:
+                by_hand[decided.name] = _snapshot(decided, to)
         elif run:
             what = "names an update run, and the placement rolls by itself"
             raise FleetError([Problem(what, subject="--name", hint="leave it out")])
@@ -110,6 +112,15 @@ def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: 
             _put_back(drafts, source, decided, to, by_hand)
         after = survey_source(edited(source, drafts.edits), paths, command)
     return Rollback(decided.name, to, drafts.edits, by_hand, after)
+
+
+def _snapshot(decided: Decided, to: int) -> str:
+    """Return what is to be looked at before a run names a snapshot by the number that the stack has counted."""
+    space, _, name = decided.subject.key.rpartition("/")
+    kind = f"resourcesnapshots -n {space}" if space else "clusterresourcesnapshots"
+    ask = f"kubectl get {kind} -l kubernetes-fleet.io/parent-CRP={name} -o yaml"
+    seen = f"see that its number {to} has this content, or write the one that has"
+    return f"the hub counts its snapshots itself: {seen}: {ask}"
 
 
 def _of(surveyed: Survey, placement: str) -> Decided:

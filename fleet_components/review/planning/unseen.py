@@ -18,7 +18,7 @@ def with_unseen(plan: FleetPlan) -> FleetPlan:
     Args:
         plan: a plan that starts from an observed hub, of which only what policies select is observed.
     """
-    subjects = tuple(map(_of_subject, plan.subjects))
+    subjects = tuple(_of_subject(one).by_hub() for one in plan.subjects)
     return attrs.evolve(plan, subjects=subjects, warnings=tuple(map(_hinted, plan.warnings)))
 
 

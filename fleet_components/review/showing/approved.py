@@ -10,9 +10,7 @@ from fleet_components.review.planning.approve import Approval
 from fleet_components.review.showing.rows import print_indented
 from fleet_components.review.showing.words import one_line
 
-_ON_HUB = (
-    "{}: kubectl apply leaves a status out, so on the hub its request is approved by kubectl edit --subresource=status"
-)
+_ON_HUB = "{0}: the hub asks for it by a request of its own: fleet approve --hub KUBECONFIG {0} --write gives it there"
 
 
 def print_approval(console: Console, approval: Approval) -> None:
