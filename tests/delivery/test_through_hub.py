@@ -220,7 +220,10 @@ def test_a_placement_leaves_its_hub_once_it_was_released(driver: InProcess) -> N
     assert "leaves its hub of KubeFleet" in refused.text
     released = loss_token("ClusterResourcePlacement/shop", ["released", "a", "b"])
     assert released not in refused.text
-    driver.world.config["confirm"] = ",".join([released, *re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)])
+    others = re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)
+    driver.world.config["confirm"] = ",".join(["0badcafe", *others])
+    assert "leaves its hub of KubeFleet" in driver.up().text
+    driver.world.config["confirm"] = ",".join([released, *others])
     moved = driver.up()
     assert moved.ok, moved.text
     assert on_hub(driver) == []
