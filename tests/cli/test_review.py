@@ -49,6 +49,22 @@ class TestTwoSides:
             assert "Secret shop/payment" in result.stdout
             assert SECRET not in result.output
 
+    @pytest.mark.parametrize(
+        ("old", "new", "words"),
+        [
+            ("region: europe", "region: asia", "region: europe -> asia"),
+            ("region: europe", "tier: gold", "region: europe -> (none), tier: (none) -> gold"),
+        ],
+    )
+    def test_a_member_that_changes_is_named_whatever_moves(self, clone: Clone, old: str, new: str, words: str) -> None:
+        file = next(file for file in sorted(clone.fleet.rglob("*.yaml")) if "name: dublin" in file.read_text())
+        before, mark, after = file.read_text().partition("name: dublin")
+        file.write_text(before + mark + after.replace(old, new, 1))
+        for form in ("table", "markdown"):
+            result = run("review", clone.fleet, "--base", "main", "-o", form)
+            told = " ".join(result.stdout.split()).replace("&gt;", ">").replace("\\", "")
+            assert f"changed is member dublin ({words})" in told, told
+
     def test_the_files_are_reviewed_as_they_are(self, clone: Clone) -> None:
         edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
         result = run("review", clone.fleet, "--base", "main", "--detailed-exitcode")

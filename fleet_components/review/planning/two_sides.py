@@ -25,6 +25,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.member_changes import members_changed
 from fleet_components.review.planning.observed import headers_below, later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
@@ -295,6 +296,7 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
     surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approve=approve))
     unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
     standing = on_both(base.plans, surveyed.plans)
+    against = "; ".join([against, *members_changed(base.plans, surveyed.plans)])
     surveyed = attrs.evolve(surveyed, file="", against=against, unsure=unsure, standing=standing)
     return Review(surveyed, side.notes, base.problems)
 
@@ -356,6 +358,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
         parts.append(f"{alike} from {side.name} as well")
     if others := sorted(name.partition("/")[2] for name, alike in shared.items() if not alike):
         parts.append(f"{side.name} changes {few(others)} too, in another way")
+    parts += members_changed(base, surveyed.plans)
     standing = on_both(base, surveyed.plans) if base else surveyed.standing
     surveyed = attrs.evolve(surveyed, against="; ".join(parts), pending=pending, standing=standing)
     return Review(surveyed, side.notes, warnings)
