@@ -38,21 +38,27 @@ class HubKind:
     Attributes:
         delivery: the way of delivery.
         member: the resource of its members.
+        policies: the resource of what places the objects of the stories.
         starts: starts a hub with its members, and ends it.
     """
 
     delivery: str
     member: str
+    policies: str
     starts: Callable[[], AbstractContextManager[RealHub]]
 
 
 KUBEFLEET = HubKind(
     "kubefleet",
     "membercluster",
+    "clusterresourceplacement",
     lambda: kubefleet_hub({name: MemberSpec(labels={"region": name}) for name in ("east", "west")}),
 )
 KARMADA = HubKind(
-    "karmada", CLUSTERS, lambda: karmada_hub([KarmadaMember("a", provider="aws"), KarmadaMember("b", nodes=2)])
+    "karmada",
+    CLUSTERS,
+    "propagationpolicy",
+    lambda: karmada_hub([KarmadaMember("a", provider="aws"), KarmadaMember("b", nodes=2)]),
 )
 
 
@@ -65,13 +71,19 @@ def hub(request: pytest.FixtureRequest) -> Iterator[RealHub]:
 
 
 @pytest.fixture
-def stack(request: pytest.FixtureRequest, hub: RealHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
+def stack(
+    request: pytest.FixtureRequest, hub: RealHub, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine[HubStory]]:
     """A stack that goes through the hub, and that has nothing yet but its members."""
     kind: HubKind = request.module.HUB
     live = {name: hub.hub.get(kind.member, name) for name in hub.members}
     story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
     story.config = {"delivery": kind.delivery, "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
-    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+    yield Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+    # The next story begins without what this one has left: what places goes first, and is waited for.
+    hub.hub.kubectl("delete", kind.policies, "--all", "--all-namespaces")
+    for plane in (hub.hub, *hub.members.values()):
+        plane.kubectl("delete", "namespace", "shop", "--ignore-not-found")
 
 
 @attrs.define
