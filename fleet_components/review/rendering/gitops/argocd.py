@@ -48,12 +48,15 @@ class ArgoCD(GitopsTool):
         return marks
 
     def hub(self, tree: Tree) -> Iterator[tuple[str, list[Object]]]:
-        """Yield the project, and the ApplicationSet that makes an Application for each member."""
+        """Yield the project, the step of each member, and the ApplicationSet that makes an Application for each.
+
+        The steps are in files that the ApplicationSet reads from the repository. Written into it, they would come with
+        a sync: members that see the commit before that would begin in the order of the one before.
+        """
         yield "project.yaml", [self._project(tree, [_destination(tree, member) for member in tree.phases])]
         step_of = {member: str(number) for number, step in enumerate(tree.steps, 1) for member in step}
-        numbers = [*(str(number) for number in range(1, len(tree.steps) + 1)), _REST]
-        elements = [
-            {
+        for member in tree.phases:
+            element = {
                 "member": member,
                 "name": name_of(tree.stack, member),
                 "cluster": "",
@@ -61,8 +64,10 @@ class ArgoCD(GitopsTool):
                 **_destination(tree, member, name="cluster"),
                 "step": step_of.get(member, _REST),
             }
-            for member in sorted(tree.phases)
-        ]
+            yield f"members/{member}.yaml", [element]
+        # A step without members would count as a mistake of the configuration.
+        numbers = {step_of.get(member, _REST) for member in tree.phases} or {_REST}
+        ordered = sorted(numbers, key=lambda number: (number == _REST, int(number)))
         template = {
             "metadata": {
                 "name": "{{.name}}",
@@ -72,12 +77,13 @@ class ArgoCD(GitopsTool):
             "spec": self._spec(tree, tree.member_path("{{.member}}"), list(tree.phases), heals=False),
         }
         template["spec"]["destination"] = {"name": "{{.cluster}}", "server": "{{.server}}"}
-        steps = [{"matchExpressions": [{"key": _STEP, "operator": "In", "values": [number]}]} for number in numbers]
+        steps = [{"matchExpressions": [{"key": _STEP, "operator": "In", "values": [number]}]} for number in ordered]
         found = named(tree, (_VERSION, "ApplicationSet"), tree.root, self)
+        read = {"repoURL": tree.settings.repo, "revision": tree.settings.revision}
         found["spec"] = {
             "goTemplate": True,
             "goTemplateOptions": ["missingkey=error"],
-            "generators": [{"list": {"elements": elements}}],
+            "generators": [{"git": {**read, "files": [{"path": tree.path("hub", "members", "*.yaml")}]}}],
             "strategy": {"type": "RollingSync", "rollingSync": {"steps": steps}},
             "syncPolicy": {"preserveResourcesOnDeletion": True},
             "template": template,
