@@ -152,6 +152,16 @@ def test_argo_cd_asks_before_it_prunes_what_is_protected(folder: Path) -> None:
     assert kept["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
 
 
+def test_argo_cd_gets_claims_with_the_workloads_that_they_are_bound_for(folder: Path) -> None:
+    """Argo CD ends a sync wave when all claims of it are bound; the pods that some wait for come in the fourth."""
+    claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: shop}\n"
+    (folder / "claim.yaml").write_text(claim)
+    render(folder, "--for", "argocd", *REPO, "--omit-secrets")
+    found = marks_of("1-configuration/v1-persistentvolumeclaim-shop-data.yaml")
+    assert found["argocd.argoproj.io/sync-wave"] == "4"
+    assert found["argocd.argoproj.io/ignore-healthcheck"] == "true"
+
+
 def test_secrets_are_refused_left_out_or_shown(folder: Path) -> None:
     assert "Secret shop/payment: would be applied with [secret]" in refused(folder, "--for", "flux", *REPO)
     assert not Path("out/local").exists()

@@ -13,6 +13,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.waves import Brought
 from fleet_components.review.rendering.gitops.contract import MARK, GitopsTool, LeftAlone, Object, Tree, named
 from fleet_components.review.rendering.gitops.settings import HUB, GitopsSettings, name_of
+from fleet_components.review.rendering.manifests import PHASES
 
 _VERSION = "argoproj.io/v1alpha1"
 _PREFIX = "argocd.argoproj.io"
@@ -22,7 +23,10 @@ _STEP = f"{MARK}/step"
 _REST = "0"
 """Step of the members that do not move. It comes last, so that nothing waits for their health."""
 _OPTIONS = ("ServerSideApply=true", "PruneLast=true")
-_RETRY = {"limit": 5, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+_RETRY = {"limit": 5, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+"""A retry takes the latest commit, which may be the one that mends what failed."""
+_CLAIM = "PersistentVolumeClaim"
+_WORKLOADS = PHASES.index("4-workloads")
 
 
 class ArgoCD(GitopsTool):
@@ -33,9 +37,12 @@ class ArgoCD(GitopsTool):
 
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
         """Return the sync wave of the phase, and the options against pruning."""
-        annotations = Manifest(brought.data).metadata.get("annotations") or {}
+        manifest = Manifest(brought.data)
+        annotations = manifest.metadata.get("annotations") or {}
+        # A sync wave ends when claims are bound, also with ignore-healthcheck, and some are only bound for a pod.
+        wave = _WORKLOADS if (manifest.group, manifest.kind) == ("", _CLAIM) else phase
         given = [one.strip() for one in str(annotations.get(f"{_PREFIX}/sync-options", "")).split(",")]
-        marks = {f"{_PREFIX}/sync-wave": str(phase)}
+        marks = {f"{_PREFIX}/sync-wave": str(wave)}
         if brought.outlives or brought.protected:
             kept = "false" if brought.outlives else "confirm"
             options = [one for one in given if one.partition("=")[0] not in ("", "Prune", "Delete")]
