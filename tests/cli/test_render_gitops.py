@@ -87,7 +87,7 @@ def test_argo_cd_on_a_hub_syncs_in_the_steps_of_the_waves(folder: Path) -> None:
     told = render(folder, "--for", "argocd", *REPO, "--omit-secrets", "--destination", "dublin=https://dublin:6443")
     assert "--enable-progressive-syncs" in told
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
-    render(folder)
+    assert "all 2 waves come in one commit, and a member whose Application sees it before" in render(folder)
     (found,) = objects("hub/applicationset.yaml")
     (read,) = found["spec"]["generators"]
     assert read["git"]["files"] == [{"path": "ops/hub/members/*.yaml"}]

@@ -125,6 +125,11 @@ class ArgoCD(GitopsTool):
             " all members at once"
         )
 
+    def mixes(self, settings: GitopsSettings) -> str:
+        """Return what a running controller did: members count as ready until their own Applications see the commit."""
+        on_hub = "a member whose Application sees it before those of earlier waves begins at once"
+        return super().mixes(settings) or on_hub
+
     def mends(self, settings: GitopsSettings) -> bool:
         """Return whether Applications heal themselves, which RollingSync turns off."""
         return settings.topology != HUB
