@@ -26,7 +26,7 @@ from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.gitops.layout import TOOL_OF
-from fleet_components.review.rendering.gitops.settings import PULL, GitopsSettings
+from fleet_components.review.rendering.gitops.settings import GitopsSettings
 from fleet_components.review.rendering.last import LastRender, read_last
 from fleet_components.review.rendering.manifests import STATE, is_manifest, ours_in
 from fleet_components.review.rendering.rollout_render import RolloutRender
@@ -163,8 +163,8 @@ def _tell(
     if wave is not None:
         for line in going.words(wave if isinstance(wave, int) else going.reached):
             click.echo(visible(line))
-    elif settings and settings.topology == PULL and len(going.waves) > 1:
-        what = f"all {len(going.waves)} waves come in one commit, and each member pulls it on its own"
+    elif settings and len(going.waves) > 1 and (how := TOOL_OF[settings.tool].mixes(settings)):
+        what = f"all {len(going.waves)} waves come in one commit, and {how}"
         click.echo(f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True)
     if settings and files:
         tool = TOOL_OF[settings.tool]

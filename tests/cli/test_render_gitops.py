@@ -87,14 +87,30 @@ def test_argo_cd_on_a_hub_syncs_in_the_steps_of_the_waves(folder: Path) -> None:
     told = render(folder, "--for", "argocd", *REPO, "--omit-secrets", "--destination", "dublin=https://dublin:6443")
     assert "--enable-progressive-syncs" in told
     edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
-    render(folder)
+    assert "all 2 waves come in one commit, and a member whose Application sees it before" in render(folder)
     (found,) = objects("hub/applicationset.yaml")
-    elements = found["spec"]["generators"][0]["list"]["elements"]
+    (read,) = found["spec"]["generators"]
+    assert read["git"]["files"] == [{"path": "ops/hub/members/*.yaml"}]
+    elements = [one for member in ("amsterdam", "dublin") for one in objects(f"hub/members/{member}.yaml")]
     assert {one["member"]: one["step"] for one in elements} == {"amsterdam": "1", "dublin": "2"}
     assert {one["member"]: one["server"] for one in elements} == {"amsterdam": "", "dublin": "https://dublin:6443"}
-    steps = found["spec"]["strategy"]["rollingSync"]["steps"]
-    assert [one["matchExpressions"][0]["values"] for one in steps] == [["1"], ["2"], ["0"]]
+    assert steps() == [["1"], ["2"]]
     assert found["spec"]["syncPolicy"] == {"preserveResourcesOnDeletion": True}
+
+
+def test_argo_cd_has_no_step_without_members(folder: Path) -> None:
+    """It would call the strategy misconfigured; members that do not move are in a step of their own, the last."""
+    render(folder, "--for", "argocd", *REPO, "--omit-secrets")
+    assert steps() == [["1"]]
+    edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
+    render(folder, "--wave", "1")
+    assert steps() == [["1"], ["0"]]
+    assert [one["step"] for one in objects("hub/members/dublin.yaml")] == ["0"]
+
+
+def steps() -> list[list[str]]:
+    (found,) = objects("hub/applicationset.yaml")
+    return [one["matchExpressions"][0]["values"] for one in found["spec"]["strategy"]["rollingSync"]["steps"]]
 
 
 def test_what_a_member_pulls_is_in_its_own_folder(folder: Path) -> None:
@@ -134,6 +150,16 @@ def test_argo_cd_asks_before_it_prunes_what_is_protected(folder: Path) -> None:
     kept = marks_of("0-namespaces/v1-namespace-default-shop.yaml")
     assert kept[options] == "Prune=false,Delete=false"
     assert kept["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
+
+
+def test_argo_cd_gets_claims_with_the_workloads_that_they_are_bound_for(folder: Path) -> None:
+    """Argo CD ends a sync wave when all claims of it are bound; the pods that some wait for come in the fourth."""
+    claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: shop}\n"
+    (folder / "claim.yaml").write_text(claim)
+    render(folder, "--for", "argocd", *REPO, "--omit-secrets")
+    found = marks_of("1-configuration/v1-persistentvolumeclaim-shop-data.yaml")
+    assert found["argocd.argoproj.io/sync-wave"] == "4"
+    assert found["argocd.argoproj.io/ignore-healthcheck"] == "true"
 
 
 def test_secrets_are_refused_left_out_or_shown(folder: Path) -> None:

@@ -137,7 +137,7 @@ def _is_rendered(path: str) -> bool:
             return True
         case ["members", _, phase, _] if phase in PHASES:
             return True
-        case ["hub" | "start", file] | ["clusters", _, file] if file.endswith(".yaml"):
+        case ["hub" | "start", file] | ["hub", "members", file] | ["clusters", _, file] if file.endswith(".yaml"):
             return True
     return False
 

@@ -13,6 +13,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.waves import Brought
 from fleet_components.review.rendering.gitops.contract import MARK, GitopsTool, LeftAlone, Object, Tree, named
 from fleet_components.review.rendering.gitops.settings import HUB, GitopsSettings, name_of
+from fleet_components.review.rendering.manifests import PHASES
 
 _VERSION = "argoproj.io/v1alpha1"
 _PREFIX = "argocd.argoproj.io"
@@ -22,7 +23,10 @@ _STEP = f"{MARK}/step"
 _REST = "0"
 """Step of the members that do not move. It comes last, so that nothing waits for their health."""
 _OPTIONS = ("ServerSideApply=true", "PruneLast=true")
-_RETRY = {"limit": 5, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+_RETRY = {"limit": 5, "refresh": True, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+"""A retry takes the latest commit, which may be the one that mends what failed."""
+_CLAIM = "PersistentVolumeClaim"
+_WORKLOADS = PHASES.index("4-workloads")
 
 
 class ArgoCD(GitopsTool):
@@ -33,9 +37,12 @@ class ArgoCD(GitopsTool):
 
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
         """Return the sync wave of the phase, and the options against pruning."""
-        annotations = Manifest(brought.data).metadata.get("annotations") or {}
+        manifest = Manifest(brought.data)
+        annotations = manifest.metadata.get("annotations") or {}
+        # A sync wave ends when claims are bound, also with ignore-healthcheck, and some are only bound for a pod.
+        wave = _WORKLOADS if (manifest.group, manifest.kind) == ("", _CLAIM) else phase
         given = [one.strip() for one in str(annotations.get(f"{_PREFIX}/sync-options", "")).split(",")]
-        marks = {f"{_PREFIX}/sync-wave": str(phase)}
+        marks = {f"{_PREFIX}/sync-wave": str(wave)}
         if brought.outlives or brought.protected:
             kept = "false" if brought.outlives else "confirm"
             options = [one for one in given if one.partition("=")[0] not in ("", "Prune", "Delete")]
@@ -48,12 +55,15 @@ class ArgoCD(GitopsTool):
         return marks
 
     def hub(self, tree: Tree) -> Iterator[tuple[str, list[Object]]]:
-        """Yield the project, and the ApplicationSet that makes an Application for each member."""
+        """Yield the project, the step of each member, and the ApplicationSet that makes an Application for each.
+
+        The steps are in files that the ApplicationSet reads from the repository. Written into it, they would come with
+        a sync: members that see the commit before that would begin in the order of the one before.
+        """
         yield "project.yaml", [self._project(tree, [_destination(tree, member) for member in tree.phases])]
         step_of = {member: str(number) for number, step in enumerate(tree.steps, 1) for member in step}
-        numbers = [*(str(number) for number in range(1, len(tree.steps) + 1)), _REST]
-        elements = [
-            {
+        for member in tree.phases:
+            element = {
                 "member": member,
                 "name": name_of(tree.stack, member),
                 "cluster": "",
@@ -61,8 +71,10 @@ class ArgoCD(GitopsTool):
                 **_destination(tree, member, name="cluster"),
                 "step": step_of.get(member, _REST),
             }
-            for member in sorted(tree.phases)
-        ]
+            yield f"members/{member}.yaml", [element]
+        # A step without members would count as a mistake of the configuration.
+        numbers = {step_of.get(member, _REST) for member in tree.phases} or {_REST}
+        ordered = sorted(numbers, key=lambda number: (number == _REST, int(number)))
         template = {
             "metadata": {
                 "name": "{{.name}}",
@@ -72,12 +84,13 @@ class ArgoCD(GitopsTool):
             "spec": self._spec(tree, tree.member_path("{{.member}}"), list(tree.phases), heals=False),
         }
         template["spec"]["destination"] = {"name": "{{.cluster}}", "server": "{{.server}}"}
-        steps = [{"matchExpressions": [{"key": _STEP, "operator": "In", "values": [number]}]} for number in numbers]
+        steps = [{"matchExpressions": [{"key": _STEP, "operator": "In", "values": [number]}]} for number in ordered]
         found = named(tree, (_VERSION, "ApplicationSet"), tree.root, self)
+        read = {"repoURL": tree.settings.repo, "revision": tree.settings.revision}
         found["spec"] = {
             "goTemplate": True,
             "goTemplateOptions": ["missingkey=error"],
-            "generators": [{"list": {"elements": elements}}],
+            "generators": [{"git": {**read, "files": [{"path": tree.path("hub", "members", "*.yaml")}]}}],
             "strategy": {"type": "RollingSync", "rollingSync": {"steps": steps}},
             "syncPolicy": {"preserveResourcesOnDeletion": True},
             "template": template,
@@ -111,6 +124,11 @@ class ArgoCD(GitopsTool):
             "the ApplicationSet controller needs --enable-progressive-syncs: without it, it ignores the steps and syncs"
             " all members at once"
         )
+
+    def mixes(self, settings: GitopsSettings) -> str:
+        """Return what a running controller did: members count as ready until their own Applications see the commit."""
+        on_hub = "a member whose Application sees it before those of earlier waves begins at once"
+        return super().mixes(settings) or on_hub
 
     def mends(self, settings: GitopsSettings) -> bool:
         """Return whether Applications heal themselves, which RollingSync turns off."""

@@ -14,7 +14,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.waves import Brought
-from fleet_components.review.rendering.gitops.settings import GitopsSettings, name_of
+from fleet_components.review.rendering.gitops.settings import HUB, GitopsSettings, name_of
 from fleet_components.review.rendering.gitops.steps import Steps
 from fleet_components.review.rendering.manifests import PHASES
 
@@ -108,6 +108,10 @@ class GitopsTool(ABC):
     @abstractmethod
     def needs(self, settings: GitopsSettings) -> str:
         """Return what has to be set up before, in one sentence."""
+
+    def mixes(self, settings: GitopsSettings) -> str:
+        """Return in which way it may mix up the waves that one commit brings; empty where it keeps them apart."""
+        return "" if settings.topology == HUB else "each member pulls it on its own"
 
     def limits(self, plan: FleetPlan, settings: GitopsSettings) -> Iterator[Problem]:
         """Yield warnings about what policies ask for and the tool does otherwise."""
