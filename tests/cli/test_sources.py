@@ -192,7 +192,7 @@ PIPED: Mapping[str, tuple[Sequence[str], str | bytes, str]] = {
     "comments alone": (("plan", "fleet", "-"), "# none\n", "error: standard input: no Kubernetes objects found"),
     "no YAML": (("plan", "fleet", "-"), "a: [", "error: standard input:2: not YAML"),
     "no text": (("plan", "fleet", "-"), b"\xff", "error: standard input:1: not UTF-8"),
-    "no object": (("plan", "-"), "a: 1", "error: standard input:1: apiVersion: apiVersion is missing"),
+    "no object": (("plan", "-"), "a: 1", "error: standard input:1: not a Kubernetes object"),
     "twice": (("plan", "-", "-"), SHOP, "error: standard input: is asked for twice"),
     "the state too": (("plan", "-", "--state", "-"), "{}", "error: standard input: has neither"),
     "a state that is one": (
