@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
-from fleet_components.content.left_out import completed
+from fleet_components.content.left_out import completed, hides
 from fleet_components.content.observed import MEMBERS
 from fleet_components.model.manifest import Manifest, ObjectKey
 
@@ -17,8 +17,8 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> list[Manifest]:
     """Return objects with what an observation keeps apart.
 
-    A part of a member is joined to the member, and counts for nothing without it: the member was removed. Any other
-    object counts unless people have the same one; what that leaves out is the hub's, but for hidden data.
+    A part is joined to what people have of the same object, and counts for nothing without it: that was removed. What
+    hides data stands there alone, since nobody could apply it, and counts unless people have the same object.
 
     Args:
         own: the objects of people.
@@ -29,7 +29,7 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
     apart, more = defaultdict[ObjectKey, list[Manifest]](list), list[Manifest]()
     for folder, manifest in parts:
         apart[manifest.key].append(manifest)
-        more += [manifest] if folder != MEMBERS else []
+        more += [manifest] if folder != MEMBERS and hides(manifest) else []
     known = {key for one in own for key in keys_of(one)} if more else set[ObjectKey]()
     joined = [join(one, (part for key in dict.fromkeys(keys_of(one)) for part in apart.get(key, ()))) for one in own]
     return [*joined, *(one for one in more if one.key not in known)]

@@ -30,10 +30,15 @@ def completed(own: Mapping[str, Any], full: Manifest) -> Mapping[str, Any]:
         full: the same object, as an observation has written it below ``observed``. One whose data is hidden completes
             nothing.
     """
-    if is_secret(full.data) or is_hidden(full.data):
+    if hides(full):
         return own
     found: Mapping[str, Any] = three_way(_said_before(full), own, full.data).whole
     return found
+
+
+def hides(part: Manifest) -> bool:
+    """Return whether an object has data that was left out when it was observed."""
+    return is_secret(part.data) or is_hidden(part.data)
 
 
 def _said_before(full: Manifest) -> Shape:

@@ -91,6 +91,17 @@ def test_an_edit_of_such_a_file_is_all_that_changes(
     assert changed_lines(run("plan", folder).stdout) == told
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_such_a_file_that_is_removed_is_a_removal(place: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "fleet", place)
+    write_observation(folder, labelled(), update=True)
+    (folder / place).unlink()
+    for _ in range(2):
+        assert plan(folder)["headline"][0] == "2 clusters get an object less of shop in 2 waves, nothing else changes"
+        found = write_observation(folder, labelled(), update=True)
+        assert (found.edited, found.lost, (folder / place).exists()) == ((WEB,), (), False)
+
+
 def changed_lines(shown: str) -> list[str]:
     lines = (line[4:] for line in shown.splitlines() if line.startswith(("    -", "    +")))
     return [line[0] + line[1:].strip() for line in lines]
