@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +26,17 @@ def api_servers() -> Iterator[Planes]:
     """Three members ``a``, ``b`` and ``c``, and a hub ``h``; each test has namespaces of its own."""
     with control_planes("abch") as started:
         yield started
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: a third of the time of the tests is waiting for answers that do not come."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage seldom: what is loaded and collected by now is many times what a test leaves behind."""
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -96,6 +96,7 @@ def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
     assert [line.rstrip() for line in plain.splitlines()] == run("plan", folder, width=80).stdout.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("placements", [1, 40, 1000])
 def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int) -> None:
     document = plan(write(tmp_path))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +35,24 @@ DELETED = f"{LOST} of {GONE} on amsterdam, dublin: deleted"
 KEPT = f"Namespace shop of {GONE} on amsterdam, dublin: kept on the member, no longer managed"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose placements were rendered, and whose placement of the shop has gone since."""
-    monkeypatch.chdir(write(tmp_path / "project", PROJECT))
-    source = write(Path("stacks/fleet"), OTHER)
-    for where in (".", "stacks/fleet"):
-        assert run("render", where, "--out", "../out").exit_code == 0
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a project and what was rendered of it."""
+    folder = tmp_path_factory.mktemp("rendered")
+    source = write(write(folder / "project", PROJECT) / "stacks/fleet", OTHER)
+    with chdir(folder / "project"):
+        for where in (".", "stacks/fleet"):
+            assert run("render", where, "--out", "../out").exit_code == 0
     (source / "placement.yaml").unlink()
-    return source
+    return folder
+
+
+@pytest.fixture
+def folder(rendered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose placements were rendered, and whose placement of the shop has gone since."""
+    shutil.copytree(rendered, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return Path("stacks/fleet")
 
 
 DOORS = {"directory": ("stacks/fleet", "../out/local/state.json"), "project": (".", "../out/dev/state.json")}

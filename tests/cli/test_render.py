@@ -228,6 +228,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_leaves_the_last_render(folder: Path) -> None:
     """Killed before each file and each rename: the next plan and the next render find the old folder whole."""
     run("render", folder, "--out", "out")

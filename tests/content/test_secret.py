@@ -143,6 +143,7 @@ plain = st.none() | st.booleans() | st.integers() | st.text()
 values = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.text(), values), st.lists(st.sampled_from(["a", "items", "spec"]), max_size=4))
 def test_a_secret_at_any_depth_is_hidden(around: dict[str, Any], path: list[str]) -> None:
     held: Any = SECRET

@@ -165,6 +165,7 @@ def with_defaults(draw: st.DrawFn, value: Any) -> Any:
     return value
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(three(), st.data())
 def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(

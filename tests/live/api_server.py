@@ -120,6 +120,11 @@ class Api:
             send(request, 409, {"kind": "Status", "message": str(conflict)})
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """With the five of the library, clients that connect at once wait for their second packet: a second or more."""
+
+
 @contextmanager
 def api_server() -> Iterator[Api]:
     """Serve on a free port until the block ends. Set ``NO_PROXY`` to ``127.0.0.1`` where a proxy is configured."""
@@ -139,7 +144,7 @@ def api_server() -> Iterator[Api]:
         def log_message(self, *_: Any) -> None:
             """Nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     found = Api(server)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

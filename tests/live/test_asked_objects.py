@@ -166,6 +166,7 @@ def test_why_a_workload_is_not_ready(api: Api) -> None:
     assert only(api, wanted).causes == ("pods is forbidden",)
 
 
+@pytest.mark.long
 def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
     wanted = thing(data={"a": "1"})
     with api_server() as silent:

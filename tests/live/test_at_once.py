@@ -13,8 +13,9 @@ import pytest
 from fleet_components.live.at_once import at_once
 
 WAITS = """
-import threading, time
+import signal, time
 from fleet_components.live.at_once import at_once
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print("begun", flush=True)
 for _ in at_once([lambda: time.sleep(600)] * 4, 2):
     pass

@@ -246,6 +246,7 @@ def test_answers_are_bounded_in_size_all_together(api: Api, monkeypatch: pytest.
     assert reasons[MAPS].startswith("has answers of more than")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slow", [hangs, drips])
 def test_one_deadline_is_for_all(api: Api, slow: Any) -> None:
     api.answers[CONFIG_MAPS] = api.answers[SECRETS] = slow(api)
@@ -288,6 +289,7 @@ def test_a_connection_that_is_broken_off_is_tried_again(api: Api) -> None:
     assert not ask_hub(api.kubeconfig()).refused
 
 
+@pytest.mark.long
 def test_a_list_without_end_ends(api: Api) -> None:
     def answer(request: BaseHTTPRequestHandler) -> None:
         send(request, 200, {"metadata": {"continue": "again"}, "items": []})

@@ -52,6 +52,7 @@ def test_a_cluster_tells_nodes_pods_version_and_all_kinds(apis: list[Api]) -> No
     assert {method for method, _ in apis[0].asked} == {"GET"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "how", "said"),
     [

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +97,13 @@ class Stack:
 
 def broke(members: Iterable[str] = "abc") -> Stack:
     """A stack of that kind, in which nothing says why it broke."""
+    return Stack(deepcopy(_broken(tuple(members))))
+
+
+@cache
+def _broken(members: tuple[str, ...]) -> InProcess[World]:
     driver = InProcess(World(members={name: {} for name in members}))
     assert driver.up().ok
     driver.world.image = "web:2"
     assert not driver.up(fails={"b"}).ok
-    return Stack(driver)
+    return driver

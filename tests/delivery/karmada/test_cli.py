@@ -47,6 +47,7 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
 LAST = "without the object"
 
 
+@pytest.mark.long
 def test_a_render_is_what_the_program_gives_the_provider(world: World) -> None:
     """Step by step, from the state of the last render on the one side, and from that of the stack on the other."""
     assert parsed(world.render(project=True)) == world.up()
@@ -57,6 +58,7 @@ def test_a_render_is_what_the_program_gives_the_provider(world: World) -> None:
     assert world.render(project=True) == {}
 
 
+@pytest.mark.long
 def test_a_directory_is_rendered_like_its_project(world: World) -> None:
     def unstamped(files: Mapping[str, str]) -> dict[str, str]:
         return {path: text.replace("organization/shop/dev", "local") for path, text in files.items()}
@@ -91,6 +93,7 @@ def test_each_member_gets_its_replicas_its_override_and_its_stamp(world: World) 
     assert on_a["metadata"]["annotations"] == stamp
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("project", [False, True])
 def test_an_unchanged_render_writes_the_same(world: World, project: bool) -> None:
     """In every situation: also while suspended, without a policy, and where a Secret's data are not shown."""

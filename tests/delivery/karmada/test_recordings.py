@@ -13,6 +13,7 @@ from tests.delivery.replay import Difference
 from tests.shared import SHARED, shared
 
 FOLDER = "vectors/karmada-live"
+pytestmark = pytest.mark.long  # each replays several updates
 NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json"))
 
 

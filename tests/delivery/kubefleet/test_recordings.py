@@ -13,6 +13,7 @@ from tests.delivery.replay import Difference
 from tests.shared import SHARED, shared
 
 FOLDER = "vectors/kubefleet-live"
+pytestmark = pytest.mark.long  # each replays several updates, with their waits
 NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json") if file.name != MEMBERS)
 
 
@@ -21,18 +22,13 @@ def differences(name: str) -> tuple[Difference, ...]:
     return tuple(Replay.of(shared(FOLDER) / f"{name}.json").differences())
 
 
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    """The marks of what replays a recording: a wait in it is waited out, as in an update."""
-    return [pytest.mark.long] if name == "staged-two-stages" else []
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in NAMES or ["all"]])
+@pytest.mark.parametrize("name", NAMES or ["all"])
 def test_all_comes_to_what_was_recorded(name: str) -> None:
     unknown = [one for one in differences(name) if not any(rule.covers(one) for rule in KNOWN)]
     assert [f"step {one.step.number}: {one.words}" for one in unknown] == []
 
 
-@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.why, marks=marks(rule.seen_in)) for rule in KNOWN])
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.why) for rule in KNOWN])
 def test_every_rule_is_needed(rule: Rule) -> None:
     explained = (next((one for one in KNOWN if one.covers(found)), None) for found in differences(rule.seen_in))
     assert any(one is rule for one in explained)

@@ -30,7 +30,7 @@ NAMES = [
     *(f"{KUBEFLEET}/{file.name}" for file in sorted((SHARED / KUBEFLEET).glob("*.json")) if file.name != MEMBERS),
     *(f"{KARMADA}/{file.name}" for file in sorted((SHARED / KARMADA).glob("*.json"))),
 ]
-FEW = [name for name in NAMES if "select" in name or "depend" in name or "envelope" in name][:6]
+FEW = [name for name in NAMES if "depend" in name or "envelope" in name]
 WHY = "is forbidden to the user of the kubeconfig"
 
 

@@ -32,6 +32,7 @@ def test_a_plan_of_what_was_observed_changes_nothing(name: str) -> None:
         assert (step.number, bool(found)) == (step.number, (name, step.number) in UNSETTLED), found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES or ["all"])
 def test_a_plan_from_the_step_before_decides_what_the_control_plane_did(name: str) -> None:
     recording = Recording.read(shared(FOLDER) / f"{name}.json")

@@ -59,6 +59,7 @@ def test_what_is_left_out_is_told(name: str) -> None:
     assert all(known[number] in note for number, told in found.items() for note in told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES or ["all"])
 def test_the_next_step_is_foreseen(name: str) -> None:
     steps = enumerate(pairwise(observations(name)), start=1)
