@@ -33,11 +33,11 @@ _BY_HAND = {
 }
 """Steps that are left to do by hand, by CI system."""
 _OBSERVING = {
-    "github": "give the repository the secret FLEET_HUB_KUBECONFIG, as fleet-observe.yml says",
+    "github": "give the repository the secret FLEET_KUBECONFIG, as fleet-observe.yml says",
     "gitlab": "make a pipeline schedule with two variables, as fleet-observe.yml says",
     "azure-devops": "make fleet-observe.yml a pipeline too, with the secret that it names",
 }
-"""The same for the job that observes the hub."""
+"""The same for the job that observes."""
 
 _UNPUBLISHED = (
     f"  the package is not published yet: in the place of {INSTALL}\n"
@@ -87,7 +87,7 @@ _UNPUBLISHED = (
     "--ci",
     type=click.Choice(list(WORKFLOWS)),
     help="Write the workflow that reviews pull requests and comments on them; for a DIR of fleet observe also the job "
-    "that observes the hub again. For a DIR that holds files already, nothing else is written.",
+    "that observes again. For a DIR that holds files already, nothing else is written.",
 )
 @click.option(
     "--install",

@@ -49,14 +49,23 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
         contexts: the names of the contexts, by what is reached by each.
 
     Raises:
-        FleetError: as for :func:`context_of`, for the first context that is wrong.
+        FleetError: as for :func:`context_of`, for all contexts that are wrong.
     """
     path = Path(os.path.expanduser(path))
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:
         raise FleetError([attrs.evolve(one, subject=next(iter(contexts))) for one in error.problems]) from None
-    return {subject: _alone(config, context, path, subject) for subject, context in contexts.items()}
+    texts: dict[str, str] = {}
+    problems: list[Problem] = []
+    for subject, context in contexts.items():
+        try:
+            texts[subject] = _alone(config, context, path, subject)
+        except FleetError as error:
+            problems += error.problems
+    if problems:
+        raise FleetError(problems)
+    return texts
 
 
 def unreadable(text: str) -> Sequence[str]:
@@ -106,7 +115,8 @@ def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]
     clusters = {one["name"]: one["cluster"] for one in config["clusters"]}
     users = {one["name"]: one.get("user") or {} for one in config.get("users") or ()}
     if chosen.get("cluster") not in clusters or (chosen.get("user") and chosen["user"] not in users):
-        problems.append(Problem(f'the context "{name}" leads to a cluster or a user that is not in the file'))
+        what = f'the context "{name}" leads to a cluster or a user that is not in the file'
+        problems.append(Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}"))
         return {}
     found = {"context": chosen, "cluster": clusters[chosen["cluster"]], "user": users.get(chosen.get("user"), {})}
     problems += _refused(found)
@@ -117,7 +127,7 @@ def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     for part, fields in _NOT_CARRIED_OUT.items():
         for field, hint in fields.items():
             if found[part].get(field):
-                yield Problem(f"the {part} of the context has {field}, which is not carried out", hint=hint)
+                yield Problem(f'the {part} of the context has the field "{field}", which is not carried out', hint=hint)
 
 
 def _absolute(field: str, value: Any, folder: Path) -> Any:

@@ -103,7 +103,7 @@ def _contexts(file: Path) -> Iterator[Context]:
             problems.append(Problem(f'the context "{name}" is there twice', file=str(file), hint=hint))
         elif not isinstance(cluster, str) or cluster not in clusters:
             what = f'the context "{name}" leads to no cluster of the file'
-            hint = f"choose others with --context, or kubectl config delete-context {name}"
+            hint = f"name other contexts, or kubectl config delete-context {name}"
             problems.append(Problem(what, file=str(file), hint=hint))
         else:
             server = clusters[cluster].get("server")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fleet_components.content.confined import within
 from fleet_components.content.observed import is_observed
+from fleet_components.hub.folder.header import has_hub
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.template import template
 
@@ -26,7 +27,18 @@ OBSERVING = {
     "gitlab": {".gitlab/fleet-observe.yml": "gitlab-observe.yml"},
     "azure-devops": {".azure-pipelines/fleet-observe.yml": "azure-observe.yml"},
 }
-"""The same of the job that keeps an observed fleet as its hub is."""
+"""The same of the job that keeps an observed directory up to date."""
+_OF_HUB = {
+    "source": "the hub",
+    "option": "--hub",
+    "kubeconfig": "the kubeconfig of a user with the role that `fleet observe --rbac` prints",
+}
+_OF_CLUSTERS = {
+    "source": "the clusters",
+    "option": "--members",
+    "kubeconfig": "a kubeconfig with a context for each cluster, of users who may list nodes and pods",
+}
+"""Words in those templates for a hub, and for clusters without one."""
 GITLAB = ".gitlab-ci.yml"
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
@@ -44,7 +56,7 @@ def repository_of(folder: Path) -> Path:
 
 
 def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
-    """Return the text of each file of a workflow: of the review, and of the job that observes if a hub was observed.
+    """Return the text of each file of a workflow: of the review, and, for an observed directory, of its job.
 
     Args:
         ci: the CI system.
@@ -71,6 +83,7 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
     glob = "**" if name == "." else f"{name}/**"
     values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install.strip()}
     observed = is_observed(folder)
+    values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}
     found = {top / file: template(one).text(**values) for file, one in files.items()}
     if ci == "gitlab" and not (top / GITLAB).exists():

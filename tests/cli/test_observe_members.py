@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from fleet_components.cli import clock
 from fleet_components.cli.command import fleet
 from fleet_components.model.wire import read_time
+from fleet_components.starting.workflow import OBSERVING
 from tests.cli.clone import Clone
 from tests.live.api_server import Api, api_server, refuses
 from tests.live.test_members import NODES, plain
@@ -147,6 +149,26 @@ def test_a_plan_speaks_of_clusters_where_there_is_no_hub(apis: list[Api], monkey
         said = run(*words.split(), "out").output.replace("\\", "")
         assert "hub" not in said.replace("observed/hub.yaml", ""), said
     assert "the clusters were observed 1 day ago" in run("explain", "out").stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["render out --out to", "rollout out --yes", "move out --to kubefleet", "drift out", "status out"]
+)
+def test_what_is_for_stacks_says_that_no_hub_is_there(apis: list[Api], words: str) -> None:
+    observe()
+    done = run(*words.split())
+    assert done.exit_code == 1, done.output
+    assert "out: is observed of clusters without a hub, and nothing has been delivered from it" in done.stderr
+
+
+@pytest.mark.parametrize("ci", OBSERVING)
+def test_the_job_that_observes_asks_the_clusters(apis: list[Api], ci: str) -> None:
+    observe()
+    assert run("init", "out", "--ci", ci).exit_code == 0
+    (job,) = Path().rglob("*fleet-observe.yml")
+    said = job.read_text()
+    assert re.search(r"fleet observe --members \S+ --out out --update --strict", said)
+    assert "hub" not in said.replace("github", "")
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -200,7 +200,7 @@ def observing(ci: str, job: Job, environment: Mapping[str, str]) -> int:
     if ci == "gitlab":
         return job.shell("\n".join(data["fleet-observe"]["script"]), own, stops=True)
     steps, key = (data["steps"], "bash") if ci == "azure-devops" else (data["jobs"]["observe"]["steps"], "run")
-    own.update(FLEET_HUB_KUBECONFIG=environment["FLEET_HUB_KUBECONFIG"])
+    own.update(FLEET_KUBECONFIG=environment["FLEET_KUBECONFIG"])
     return next(
         (status for one in steps if key in one if (status := job.shell(one[key], own, stops=ci == "github"))), 0
     )

@@ -188,7 +188,7 @@ def hub_kubeconfig(ci: str, folder: Path) -> str:
 def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
     job.observed(ci)
-    environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
+    environment = {"FLEET_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
     (job.stub / "status").write_text("0")
     (job.stub / "hub.yaml").write_text(HEADER.format("yesterday"))
     assert observing(ci, job, environment) == 0, job.log
@@ -199,7 +199,7 @@ def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path)
     assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
     assert all(re.fullmatch(r"--hub \S+ --out fleet --update --strict", one) for one in job.asked)
     if ci != "gitlab":
-        assert not (job.stub / "hub").exists(), "the kubeconfig does not stay"
+        assert not (job.stub / "fleet-kubeconfig").exists(), "the kubeconfig does not stay"
 
 
 @pytest.mark.parametrize("status", [1, 3])
@@ -209,10 +209,10 @@ def test_nothing_is_committed_where_observing_fails(ci: str, status: int, tmp_pa
     job.observed(ci)
     (job.stub / "status").write_text(str(status))
     (job.stub / "hub.yaml").write_text(HEADER.format("today"))
-    environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
+    environment = {"FLEET_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
     assert observing(ci, job, environment) == status
     assert job.pushed.startswith("main\n")
-    assert not (job.stub / "hub").exists()
+    assert not (job.stub / "fleet-kubeconfig").exists()
 
 
 def scripts(data: Any) -> Iterator[str]:

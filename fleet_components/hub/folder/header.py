@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -12,6 +14,7 @@ from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.observed import MEND, UPGRADE
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.file import AZURE_FILE
+from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.listing import Query, System
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
@@ -185,6 +188,13 @@ class _Spec:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
+
+
+def has_hub(folder: Path) -> bool:
+    """Return whether an observed directory is of a hub; one whose header is damaged is taken for one."""
+    with suppress(FleetError, OSError):
+        return read_header((folder / HEADER).read_bytes(), HEADER).hub
+    return True
 
 
 def read_header(text: bytes, file: str) -> Header:

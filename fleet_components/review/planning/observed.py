@@ -15,7 +15,7 @@ from fleet_components.content.observed import observed_above, observed_in
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
-from fleet_components.hub.folder.header import Unanswered, read_header, told_time
+from fleet_components.hub.folder.header import Unanswered, has_hub, read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.hub.observation import UNASKED
@@ -31,6 +31,7 @@ from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 
+_OF_CLUSTERS = "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
 _ONE = "plan one at a time: a fleet has one hub"
 
 
@@ -84,8 +85,11 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
     """
     folders = (path for path in paths if not is_project(path))  # one may hold the source of another fleet
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
-    if found:
+    if found and has_hub(Path(found)):
         raise FleetError([Problem(f"is observed of a hub, {what}", hint=hint, file=found)])
+    if found:
+        what = "is observed of clusters without a hub, and nothing has been delivered from it"
+        raise FleetError([Problem(what, hint=_OF_CLUSTERS, file=found)])
 
 
 def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
