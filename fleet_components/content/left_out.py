@@ -16,7 +16,7 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.observed import FILES, MEMORY, OBJECTS, POLICIES, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import is_hidden, is_secret
-from fleet_components.content.three_way import Shape, is_shape, three_way
+from fleet_components.content.three_way import Shape, extended, is_shape, shape_of, three_way
 from fleet_components.model.manifest import Manifest
 
 _PARTS = (OBJECTS, POLICIES)
@@ -32,7 +32,9 @@ def completed(own: Mapping[str, Any], full: Manifest) -> Mapping[str, Any]:
     """
     if hides(full):
         return own
-    found: Mapping[str, Any] = three_way(_said_before(full), own, full.data).whole
+    said = _said_before(full)
+    base = None if said is None else extended(said, shape_of(full.data), shape_of(own))
+    found: Mapping[str, Any] = three_way(base, own, full.data).whole
     return found
 
 

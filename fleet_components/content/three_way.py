@@ -119,6 +119,39 @@ def within(part: Shape, whole: Shape) -> bool:
     return bool(part == whole)
 
 
+def extended(said: Shape, full: Shape, now: Shape) -> Shape:
+    """Return the shape of what a file has said, with what the hub had then of the fields that the file says only now.
+
+    A file that says such a field has changed it, as the hub has not.
+
+    Args:
+        said: shape of what the file has said; None for nothing.
+        full: shape of what the hub had.
+        now: shape of what the file says now.
+    """
+    if isinstance(full, dict) and isinstance(now, dict) and (said is None or isinstance(said, dict)):
+        before = said or {}
+        return {**before, **{key: extended(before.get(key), full[key], now[key]) for key in now if key in full}}
+    if isinstance(full, list) and isinstance(now, list) and (said is None or isinstance(said, list)):
+        return _extended_list(said, full, now)
+    return full if said is None else said
+
+
+def _extended_list(said: list[Shape] | None, full: list[Shape], now: list[Shape]) -> list[Shape]:
+    sides = [full, now, *([] if said is None else [said])]
+    if name := _common_name(sides):
+        had, here = ({item[name]: item for item in one} for one in (full, now))
+        found = {item[name]: item for item in (full if said is None else said)}
+        for item in here:
+            if item in had:
+                found[item] = extended(None if said is None else found.get(item), had[item], here[item])
+        return list(found.values())
+    if len({len(one) for one in sides}) == 1:
+        before = [None] * len(full) if said is None else said
+        return [extended(*items) for items in zip(before, full, now, strict=True)]
+    return full if said is None else said
+
+
 @lru_cache(2**16)
 def _digest(_type: str, value: Any) -> str:
     # The type is for the cache, to which 1, 1.0 and true are equal. A whole number is one, however it is written.
@@ -203,7 +236,7 @@ class _Merger:
         if not (isinstance(mine.shape, list) and isinstance(hub.shape, list)):
             return None
         sides = [mine.shape, hub.shape, *([base] if isinstance(base, list) else [])]
-        if name := next((one for one in _NAMES if all(_has_names(side, one) for side in sides)), ""):
+        if name := _common_name(sides):
             return self._named(path, base if isinstance(base, list) else [], mine, hub, name)
         if len(mine.shape) != len(hub.shape) or not (
             self.unknown or (isinstance(base, list) and len(base) == len(mine.shape))
@@ -271,6 +304,11 @@ def _listed(items: Collection[_Found]) -> _Found:
         [one.said for one in items if one.said is not None],
         [one.base for one in items if one.base is not None],
     )
+
+
+def _common_name(sides: Collection[list[Shape]]) -> str:
+    """Return the field by which the items of all lists are told from each other; empty if there is none."""
+    return next((one for one in _NAMES if all(_has_names(side, one) for side in sides)), "")
 
 
 def _has_names(items: list[Shape], name: str) -> bool:

@@ -77,6 +77,16 @@ def test_once_the_hub_has_it_nothing_changes_and_the_file_is_as_it_was(place: st
         ("replicas: 3", "replicas: 9", ["-replicas: 3", "+replicas: 9"]),
         ("  labels:\n    of: us\n", "  labels: {}\n", ["-labels:", "-of: us", "+labels: {}"]),
         ("labels:\n    of: us\n", "labels:\n    of: us\n    too: you\n", ["+too: you"]),
+        (
+            "replicas: 3",
+            "replicas: 3\n  revisionHistoryLimit: 2",
+            ["-revisionHistoryLimit: 10", "+revisionHistoryLimit: 2"],
+        ),
+        (
+            "- name:",
+            "- imagePullPolicy: Always\n        name:",
+            ["-imagePullPolicy: IfNotPresent", "+imagePullPolicy: Always"],
+        ),
     ],
 )
 def test_an_edit_of_such_a_file_is_all_that_changes(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.content.three_way import LostEdit, Merge, shape_of, three_way, within
+from fleet_components.content.three_way import LostEdit, Merge, extended, shape_of, three_way, within
 
 LEAVES = st.sampled_from(["a", "b", "c", 1, 2, True, "", 1.5])
 KEYS = st.sampled_from(["name", "key", "x", "y", "z"])
@@ -181,6 +181,26 @@ def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(
     assert (plain(again.said), again.lost) == (plain(later), ())
     assert again.edited == (plain(later) != plain(mine))
     assert three_way(again.base, again.said, hub) == again
+
+
+@settings(max_examples=300)
+@given(SPECS, st.data())
+def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_it_was(
+    spec: Any, data: st.DataObject
+) -> None:
+    said = thing(spec)
+    hub = thing(data.draw(with_defaults(spec)))
+    now = thing(data.draw(edits(hub["spec"])))
+    found = three_way(extended(shape_of(said), shape_of(hub), shape_of(now)), now, hub)
+    assert within(shape_of(now), shape_of(found.whole))
+    assert (found.lost, found.edited) == ((), plain(found.whole) != plain(hub))
+    assert within(shape_of(said), extended(shape_of(said), shape_of(hub), shape_of(said)))
+
+
+def test_a_field_that_the_file_says_only_now_is_lost_by_name_where_the_hub_has_changed_it() -> None:
+    then, now, hub = thing({"a": 1, "d": 7}), thing({"a": 1, "d": 8}), thing({"a": 1, "d": 9})
+    found = three_way(extended(shape_of(thing({"a": 1})), shape_of(then), shape_of(now)), now, hub)
+    assert (found.whole, found.lost) == (hub, (LostEdit(("spec", "d"), 8, 9),))
 
 
 WEB = {"containers": [{"name": "web", "image": "nginx:1"}], "replicas": 2}

@@ -296,13 +296,13 @@ def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]
         apply(plane, [_node(f"node-{i}", one.capacity) for i in range(one.nodes)], "replace", "--force")
         to = ["--kubeconfig", str(hub.kubeconfig), "--cluster-kubeconfig", str(plane.kubeconfig)]
         _run(CLIENT, "join", one.name, *to, *one.places)
-        if one.labels:
-            hub.kubectl("label", CLUSTERS, one.name, *(f"{key}={value}" for key, value in one.labels.items()))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda member: enter(*member), members))
     manager.until(lambda: _ready(hub, [one for one, _ in members]), "seeing all members ready")
-    for one, _ in members:
+    for one, _ in members:  # not before: Karmada changes a cluster that joins again and again
+        if one.labels:
+            hub.kubectl("label", CLUSTERS, one.name, *(f"{key}={value}" for key, value in one.labels.items()))
         if one.taints:
             _run(CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig))
 

@@ -21,7 +21,17 @@ from fleet_components.content.observed import OBJECTS, POLICIES
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.restoration import restored
 from fleet_components.content.secret import is_secret
-from fleet_components.content.three_way import LostEdit, Merge, Shape, public, shape, shape_of, three_way, within
+from fleet_components.content.three_way import (
+    LostEdit,
+    Merge,
+    Shape,
+    extended,
+    public,
+    shape,
+    shape_of,
+    three_way,
+    within,
+)
 from fleet_components.hub.folder.form import object_text
 from fleet_components.hub.folder.paths import INVENTORY, is_hidden_place, part_of
 from fleet_components.hub.folder.reading import Inventory
@@ -197,7 +207,7 @@ class Update:
 
     def _counts_for(self, path: str, own: _File, data: Object, base: Shape) -> None:
         """Let the object of people count, wherever they have it; what it leaves out is the hub's."""
-        first = three_way(base, own.data, data)
+        first = three_way(self._extended(path, base, own), own.data, data)
         self.own[path] = first.base
         then = three_way(first.base, own.data, data)
         if then.edited:
@@ -206,7 +216,7 @@ class Update:
             self._keep_apart(path, data)
 
     def _merge(self, path: str, mine: _File, data: Object) -> None:
-        base = self._before.objects.get(mine.path)
+        base = self._extended(mine.path, self._before.objects.get(mine.path), mine)
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
             # With the data of a Secret, which only its file has: a text that people have touched stays.
@@ -228,6 +238,12 @@ class Update:
             self.texts[path], meant = self._text(mine, merge, meant)
         if partial and shape(meant) != shape(merge.whole):
             self._keep_apart(path, data)
+
+    def _extended(self, path: str, said: Shape, file: _File) -> Shape:
+        """Return what a file has said, with what the hub had then of the fields that it says only now."""
+        kept = _manifests(self.folder / part_of(path), []) if path.startswith(_PARTIAL) else []
+        same = next((one for one in kept if one.key in keys_of(file.manifest)), None)
+        return extended(said, shape_of(same.data), shape_of(file.data)) if said is not None and same else said
 
     def _keep_apart(self, path: str, data: Object) -> None:
         """Keep what the hub has of an object that a file has in part; a Secret completes nothing."""
