@@ -88,6 +88,6 @@ def _clear(fleet: KubeFleetHub) -> None:
 
 def _left(fleet: KubeFleetHub) -> Iterator[str]:
     """What is deleted and still there; what hangs on placements may go while the next story begins."""
-    for plural in _CLUSTER_WIDE:
+    for plural in (*_CLUSTER_WIDE, "resourceplacements"):  # those of a namespace go with it, some time later
         listed = fleet.objects.get(f"/apis/{PLACING}/{plural}") or {"items": ()}
         yield from (f"{plural}/{one['metadata']['name']}" for one in listed["items"])
