@@ -134,7 +134,7 @@ def extended(said: Shape, full: Shape, now: Shape) -> Shape:
         return {**before, **{key: extended(before.get(key), full[key], now[key]) for key in now if key in full}}
     if isinstance(full, list) and isinstance(now, list) and (said is None or isinstance(said, list)):
         return _extended_list(said, full, now)
-    return full if said is None else said
+    return said if now == said else full
 
 
 def _extended_list(said: list[Shape] | None, full: list[Shape], now: list[Shape]) -> list[Shape]:
@@ -149,7 +149,7 @@ def _extended_list(said: list[Shape] | None, full: list[Shape], now: list[Shape]
     if len({len(one) for one in sides}) == 1:
         before = [None] * len(full) if said is None else said
         return [extended(*items) for items in zip(before, full, now, strict=True)]
-    return full if said is None else said
+    return said if now == said else full
 
 
 @lru_cache(2**16)

@@ -159,7 +159,7 @@ def with_defaults(draw: st.DrawFn, value: Any) -> Any:
     match value:
         case dict():
             found = {key: draw(with_defaults(item)) for key, item in value.items()}
-            return {**found, **draw(st.dictionaries(st.sampled_from(["d1", "d2"]), LEAVES, max_size=1))}
+            return {**found, **draw(st.dictionaries(st.sampled_from(["d1", "d2"]), VALUES, max_size=1))}
         case list():
             return [draw(with_defaults(item)) for item in value]
     return value
@@ -195,6 +195,40 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
     assert within(shape_of(now), shape_of(found.whole))
     assert (found.lost, found.edited) == ((), plain(found.whole) != plain(hub))
     assert within(shape_of(said), extended(shape_of(said), shape_of(hub), shape_of(said)))
+
+
+@pytest.mark.parametrize(
+    ("said", "full", "now", "whole"),
+    [
+        pytest.param({}, {"d": 7}, {"d": 8}, {"d": 8}, id="a leaf"),
+        pytest.param({}, {"d": {"x": 7, "y": 7}}, {"d": {"x": 8}}, {"d": {"x": 8, "y": 7}}, id="in a map that is new"),
+        pytest.param([{"a": 1}], [{"a": 1, "d": 7}], [{"a": 1, "d": 8}], [{"a": 1, "d": 8}], id="an item by index"),
+        pytest.param(
+            [{"a": 1, "b": 2}], [{"a": 1, "b": 2, "d": 7}], [{"a": 1, "d": 8}], [{"a": 1, "d": 8}], id="another removed"
+        ),
+        pytest.param(
+            [{"name": "x"}],
+            [{"name": "x", "d": 7}, {"name": "y", "d": 7}],
+            [{"name": "x", "d": 8}, {"name": "y", "d": 8}],
+            [{"name": "x", "d": 8}, {"name": "y", "d": 8}],
+            id="an item that only the hub had",
+        ),
+        pytest.param(
+            None,
+            [{"name": "x", "d": 7, "e": 7}, {"name": "y"}],
+            [{"name": "x", "d": 8}],
+            [{"name": "x", "d": 8, "e": 7}],
+            id="a list that is new counts whole",
+        ),
+        pytest.param(None, [{"d": 7, "e": 7}], [{"d": 8}], [{"d": 8, "e": 7}], id="a list that is new, by index"),
+        pytest.param([1], [1, 2], [1, 3], [1, 3], id="values that the hub had added to"),
+        pytest.param([1], [1, 2], [1], [1, 2], id="values that are said as before"),
+    ],
+)
+def test_lists_and_maps_with_what_the_file_says_only_now(said: Any, full: Any, now: Any, whole: Any) -> None:
+    then, hub, file = (thing({} if one is None else {"p": one}) for one in (said, full, now))
+    found = three_way(extended(shape_of(then), shape_of(hub), shape_of(file)), file, hub)
+    assert (found.whole["spec"]["p"], found.lost) == (whole, ())
 
 
 def test_a_field_that_the_file_says_only_now_is_lost_by_name_where_the_hub_has_changed_it() -> None:
