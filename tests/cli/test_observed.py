@@ -71,6 +71,7 @@ def test_right_after_an_observation_there_is_nothing_to_do(folder: Path, karmada
             "silent": [],
             "unanswered": [],
             "unknown": [],
+            "hubOnly": [],
         }
         assert (document["against"], document["asOf"]) == (START.removeprefix("from "), "2026-11-23T18:00:00+00:00")
         assert document["warnings"] == []

@@ -33,7 +33,7 @@ from fleet_components.content.three_way import (
     within,
 )
 from fleet_components.hub.folder.form import object_text
-from fleet_components.hub.folder.paths import INVENTORY, is_hidden_place, part_of
+from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_place, part_of
 from fleet_components.hub.folder.reading import Inventory
 from fleet_components.hub.folder.told import told_edit
 from fleet_components.hub.listing import Object
@@ -216,7 +216,9 @@ class Update:
             self._keep_apart(path, data)
 
     def _merge(self, path: str, mine: _File, data: Object) -> None:
-        base = self._extended(mine.path, self._before.objects.get(mine.path), mine)
+        settings = path.startswith(f"{SETTINGS}/")
+        said = self._before.objects.get(mine.path)
+        base = _shown_once(said, shape(data)) if settings else self._extended(mine.path, said, mine)
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
             # With the data of a Secret, which only its file has: a text that people have touched stays.
@@ -228,7 +230,7 @@ class Update:
             (self.folder / part_of(path)).exists() or (base is None and not mine.is_ours)
         )
         meant = merge.said if partial else merge.whole
-        if merge.edited:
+        if merge.edited and not settings:  # no hub has them
             self.edited.add(path)
         self.lost += (f"{path}: {told_edit(one)}" for one in merge.lost)
         self.bases[path] = merge.base if partial else shape_of(data)
@@ -315,6 +317,13 @@ def _names(base: Shape, manifest: Manifest) -> bool:
 
 def _field(metadata: Shape, key: str) -> Shape:
     return metadata.get(key) if isinstance(metadata, dict) else None
+
+
+def _shown_once(said: Shape, now: Shape) -> Shape:
+    """Return what settings said without what objects show no more: a flag is not gone with what has shown it."""
+    if not isinstance(said, dict) or not isinstance(now, dict):
+        return said
+    return {key: _shown_once(one, now[key]) for key, one in said.items() if key in now}
 
 
 def _manifests(file: Path, problems: list[Problem]) -> tuple[Manifest, ...]:

@@ -10,6 +10,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.view import is_narrow
+from fleet_components.review.planning.hub_only import hub_only_in_words
 from fleet_components.review.planning.standing import CONDITIONS
 
 _IMAGE = re.compile(r"(^|\.)image$")
@@ -44,21 +45,24 @@ def _what_happens(document: Document) -> str:
         left = document["leftOut"]
         others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
         return refused + ", ".join([*(parts or [f"nothing changes here{due}"]), *others, *known])
+    if not parts and document["observed"] and document["observed"]["hubOnly"]:
+        return refused + ", ".join([f"no change is forecast{due}", *known])
     if not parts and not due:
         return refused + ", ".join(["no placement changes" if document["changes"] else "nothing changes", *known])
     return refused + ", ".join([*parts, f"nothing {'else ' if parts else ''}changes{due}", *known])
 
 
 def _as_far_as_known(document: Document) -> list[str]:
-    """Return that more may change, if the hub has not answered all that it was asked of the subjects in view."""
+    """Return that more may change: by policies that the hub alone carries out, and by what it has not answered."""
     observed, only = document["observed"], document["view"]["only"]
     if not observed:
         return []
+    hub_only = hub_only_in_words([one["kind"] for one in observed["hubOnly"]])
     asked = [one for one in observed["unanswered"] if one["asked"]]
     concerned = {*observed["unknown"], *(name for one in asked for name in one["subjects"])}
     if only:
         concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
-    return ["as far as the hub has answered"] if concerned else []
+    return [*([hub_only] if hub_only else []), *(["as far as the hub has answered"] if concerned else [])]
 
 
 def _what_is_lost(document: Document) -> str:

@@ -135,6 +135,7 @@ def _observed(surveyed: Survey) -> Document | None:
             for one in observed.unanswered
         ],
         "unknown": list(observed.unknown),
+        "hubOnly": [{"kind": one.kind, "file": one.file, "change": one.change} for one in surveyed.hub_only],
     }
 
 

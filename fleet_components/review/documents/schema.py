@@ -204,6 +204,7 @@ _PLAN: Schema = _object(
                 )
             ),
             unknown=_TEXTS,
+            hubOnly=_list(_object(kind=_TEXT, file=_TEXT, change=_one_of("new", "edited", "removed"))),
         )
     ),
     forecast=_NUMBER,

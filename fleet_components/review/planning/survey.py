@@ -28,6 +28,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
+from fleet_components.review.planning.hub_only import HubOnlyChange, hub_only_changes, hub_only_warnings
 from fleet_components.review.planning.observed import said_of, start_in_words, state_among, without_others
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import DEFAULT_FLEET, DEFAULT_STACK, StateFile, to_render
@@ -116,6 +117,7 @@ class Survey:
         pending: names of the subjects of which what is compared with would change the same.
         standing: the conditions and warnings that are there already.
         observed: what is remembered of the hub that the plan starts from; None where it starts from no hub.
+        hub_only: changes of policies that only that hub carries out.
         after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
     """
 
@@ -129,6 +131,7 @@ class Survey:
     pending: frozenset[str] = frozenset()
     standing: Standing = Standing()
     observed: Remembered | None = None
+    hub_only: tuple[HubOnlyChange, ...] = ()
     after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
     @property
@@ -258,6 +261,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
     subject = {"paths": _shown(paths), "stack": stack}
     observed = command.state.observed
+    hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()
     source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
@@ -268,7 +272,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    said = (*said_of(observed, plan), *passed_over) if observed else ()
+    said = (*said_of(observed, plan), *hub_only_warnings(hub_only), *passed_over) if observed else ()
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
     return Survey(
         tuple(_heard([plan], command)),
@@ -277,6 +281,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         against=start_in_words(command.state, paths),
         standing=conditions_on_hub(plan) if observed else Standing(),
         observed=observed,
+        hub_only=hub_only,
         after=lambda: to_render(stack, delivered(plan, redacted=True)),
     )
 

@@ -10,7 +10,9 @@ import attrs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.observed import without_others
 from fleet_components.review.planning.selection import Grouping
 from fleet_components.review.planning.simulation import Simulation
 from fleet_components.review.planning.survey import said_here
@@ -115,10 +117,15 @@ class Sweep:
                 lost = self._lost(value, members, before)
             yield lost
 
+    @property
+    def _source(self) -> Source:
+        source = self.simulation.source
+        return without_others(source)[0] if self.simulation.start.command.state.observed else source
+
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
         lost = self.plan.options.lost.union(members)
         try:
-            plan = plan_fleet(self.simulation.source, self.plan.past, attrs.evolve(self.plan.options, lost=lost))
+            plan = plan_fleet(self._source, self.plan.past, attrs.evolve(self.plan.options, lost=lost))
         except FleetError as error:
             raise FleetError(
                 attrs.evolve(one, what=f"{one.what}, once {value} is lost") for one in error.problems

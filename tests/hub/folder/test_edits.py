@@ -113,8 +113,27 @@ def test_settings_that_people_complete_stay(tmp_path: Path) -> None:
         "  exact: true\n",
         "  exact: true  # as its flags say\n  noExecuteEviction: true\n",
     )
-    assert updated(tmp_path / "hub", later(found)).edited == ("settings/karmada.yaml",)
+    assert updated(tmp_path / "hub", later(found)).edited == ()
     assert "noExecuteEviction: true" in (tmp_path / "hub/settings/karmada.yaml").read_text()
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_flag_that_objects_have_shown_once_stays_when_they_show_it_no_more(written: bool, tmp_path: Path) -> None:
+    def showing(**spec: Any) -> Observation:
+        whole = observed(KARMADA, System.KARMADA)
+        settings = settings_of([])
+        return attrs.evolve(whole, policies=(*whole.policies, {**settings, "spec": {**settings["spec"], **spec}}))
+
+    folder = tmp_path / "hub"
+    write_observation(folder, showing(), update=False)
+    if written:
+        edit(folder / "settings/karmada.yaml", "  exact: true\n", "  exact: true\n  noExecuteEviction: true\n")
+    for one in (showing(noExecuteEviction=True, purgeMode="Directly"), showing(), showing()):
+        found = updated(folder, later(one))
+        assert (found.edited, found.lost) == ((), ())
+        text = (folder / "settings/karmada.yaml").read_text()
+        assert "noExecuteEviction: true" in text
+        assert "purgeMode: Directly" in text
 
 
 def test_foreign_files_are_never_touched(folder: Path, observation: Observation) -> None:
