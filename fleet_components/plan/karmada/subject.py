@@ -170,7 +170,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
         """Return what each plug-in says of each member; without verdicts if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
-        if bound is None or decision is None:
+        if bound is None or decision is None or _is_left(outcome):
             asked = (name for name in self.inventory.names if members is None or name in members)
             return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
         plugins = load_plugins(self.plugins)
@@ -203,7 +203,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
         """Return the decision with what it depended on; None if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
-        if bound is None or decision is None:
+        if bound is None or decision is None or bound.policy is None:
             return None
         return Scheduled(
             self.inventory,
@@ -319,6 +319,16 @@ class TemplateSubject(Subject[TemplateRecord]):
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
             plugins=tuple(wire["plugins"]),
         )
+
+
+def _is_left(outcome: TemplateOutcome) -> bool:
+    """Return whether no policy has the template and the scheduler leaves it where it is."""
+    decision = outcome.decision
+    return (
+        outcome.record.memory.policy is None
+        and decision is not None
+        and decision.memory.clusters == decision.before.clusters
+    )
 
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:

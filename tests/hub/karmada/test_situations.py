@@ -36,9 +36,12 @@ WEB = policy(placement=on("a", "b"))
 OLD = deployment(2, "web:1")
 
 
-def observed(*objects: Data, members: tuple[str, ...] = ("a", "b", "c")) -> Observation:
+def observed(
+    *objects: Data, members: tuple[str, ...] = ("a", "b", "c"), labels: dict[str, str] | None = None
+) -> Observation:
     """The observation of these objects, of which a plan has nothing to do."""
-    observation = read_hub(Api((*fleet(*members), *objects)).listing())
+    joining = [joined(name, labels=labels or {}) for name in members]
+    observation = read_hub(Api((*joining, *objects)).listing())
     assert list(changes(planned(observation))) == []
     return observation
 
