@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fleet_components.content.karmada.replicas import divide_completions, replicas_of
+from fleet_components.content.karmada.replicas import divide_completions, replicas_of, with_replicas
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from fleet_components.plan.karmada.subject import TemplateSubject
 
 _FROZEN = "no policy follows it, so it stays as it was, and the state does not show how that is"
-_STAYS = "no policy has it any more: it stays as it was placed, and its changes are not delivered, but "
-_MOVED = "no policy has it any more, and nevertheless its members change: "
-_RELEASED = (
-    "when members change or are tainted, it is still scheduled by the placement that its last policy left in its "
-    "binding; give it a policy, or remove the object"
+_RELEASED = "no policy has it any more: "
+_STAYS = "it stays as it was placed, and its changes are not delivered; when members change, "
+_SCHEDULED = (
+    "it is still scheduled by the placement that its last policy left in its binding "
+    "(give it a policy, or remove the object)"
 )
 
 
@@ -99,7 +99,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     found = _overrides(request, before, content, shares)
     shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
-    dispatch = Dispatch(state, request.done, request.inventory.names)
+    known = before.memory.schedule.evictions
+    dispatch = Dispatch(state, request.done, request.inventory.names, request.eviction_timeout, known)
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
@@ -285,7 +286,7 @@ def _is_rewritten(state: TemplateState, before: TemplateState) -> bool:
 def _left(state: TemplateState, *, moves: bool) -> str:
     """Return why the object is not followed, and what moves it nevertheless."""
     if state.policy is None:
-        return (_MOVED if moves else _STAYS) + _RELEASED
+        return f"{_RELEASED}{'' if moves else _STAYS}{_SCHEDULED}"
     return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
 
 
@@ -333,6 +334,8 @@ def _decided(
     )
     decision = fail_over(run, state.schedule, driven, exact=exact)
     decided = _moved(request, state, decision)
+    if released and attrs.evolve(decided.schedule, looked=state.schedule.looked) == state.schedule:
+        return state, decision  # another look would find the same
     if decision.memory.evictions:  # an eviction that ends now may let the object return
         after = fail_over(run, decided.schedule, driven, exact=exact)
         returned = _moved(request, decided, after)
@@ -358,12 +361,16 @@ def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDec
 
 def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
+    manifest, shapes = request.manifest, request.settings.shapes
     # A binding without a policy keeps its replicas, whatever the object asks for by now.
-    divided |= state.policy is None and state.replicas not in (
-        0,
-        replicas_of(request.manifest, request.settings.shapes),
-    )
-    content = content_of(request.manifest, request.settings.workloads, divided=divided)
+    if (
+        fresh
+        and state.claim.bound
+        and state.policy is None
+        and state.replicas not in (0, replicas_of(manifest, shapes))
+    ):
+        manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
+    content = content_of(manifest, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 

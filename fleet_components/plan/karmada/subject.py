@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Any, Self
@@ -157,6 +157,12 @@ class TemplateSubject(Subject[TemplateRecord]):
     def settings(self) -> KarmadaSettings:
         """Settings of the control plane, as it would be set up."""
         return self.policies.settings
+
+    @property
+    def eviction_timeout(self) -> timedelta | None:
+        """The longest time that an eviction without a grace period may take; None if none takes too long."""
+        ends = self.settings.exact and self.inventory.as_of
+        return timedelta(seconds=self.settings.graceful_eviction_timeout) if ends else None
 
     @property
     def content(self) -> Objects:

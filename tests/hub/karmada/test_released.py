@@ -51,8 +51,8 @@ def test_another_label_of_its_member_takes_the_only_copy() -> None:
     assert moves(plan) == {"a": "remove", "b": "remove", "c": "remove"}
     assert {(one.cluster, one.fate) for one in plan.departures} == {(name, Fate.DELETED) for name in "abc"}
     assert {line.weight for line in describe_plan(plan)} == {"lost"}
-    assert "no policy has it any more, and nevertheless its members change" in said(plan)
-    assert "give it a policy, or remove the object" in said(plan)
+    told = "no policy has it any more: it is still scheduled by the placement that its last policy left in its binding"
+    assert f"{told} (give it a policy, or remove the object)" in said(plan)
     (one,) = plan.subjects
     assert one.outcome.unfulfilled.startswith("0/3 clusters are available")
 
@@ -83,7 +83,9 @@ def test_what_does_not_concern_its_placement_leaves_it() -> None:
     here = {"clusterAffinity": {"clusterNames": ["a"]}}
     observation = released(here, {"a": 2})
     assert moves(changed(observation, at(observation, "b", {}))) == {"a": "keep"}
-    assert moves(changed(observation, at(observation, "a", {"in": "yes", "more": "x"}))) == {"a": "keep"}
+    looked_again = changed(observation, at(observation, "a", {"in": "yes", "more": "x"}))
+    assert moves(looked_again) == {"a": "keep"}
+    assert looked_again.subjects[0].record == subject(observation).record
     quiet = released({**HERE, **weights(a=1)}, {"a": 2})
     assert moves(changed(quiet, at(quiet, "a", {}))) == {"a": "keep"}, "what is divided stays while its number does"
 
@@ -116,7 +118,8 @@ def test_a_taint_evicts_it_and_nothing_chooses_another_member() -> None:
     assert moves(changed(observation, tainted)) == {"a": "keep"}, "taints evict nothing by default"
     plan = changed(observation, tainted, evicting(observation))
     assert moves(plan) == {"a": "held"}
-    assert "the taint down:NoExecute is not tolerated; its copy stays" in said(plan)
+    stays = "its copy stays until the object stands elsewhere, or for 600 s at the latest"
+    assert f"the taint down:NoExecute is not tolerated; {stays}" in said(plan)
     memory = plan.subjects[0].record.memory
     assert (dict(memory.schedule.clusters), list(memory.schedule.evictions)) == ({}, ["a"])
 
