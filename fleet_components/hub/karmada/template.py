@@ -74,7 +74,7 @@ class BoundTemplate:
     def state(self) -> TemplateState:
         """The state as the planner keeps it."""
         memory, bound, subject = self._memory, self._bound, self.subject
-        if bound and bound.policy:
+        if bound:
             asked = (subject.inventory, self.template, bound.placement, memory)
             scheduler = KarmadaState(*asked, rebalances=subject.rebalances)
             memory = attrs.evolve(memory, looked=looked_at(scheduler, bound_to(bound)))

@@ -70,8 +70,9 @@ class TemplateMemory:
         rebalances: names of the rebalances that were carried out.
         evictions: eviction tasks by the member that the template leaves.
         required_by: for each binding that depends on this template, its replicas by member.
-        looked: a digest of what the scheduler of a control plane had looked at when it was observed: until that
-            changes it does not look again. Empty, the default, if every update looks.
+        looked: digests of what the scheduler of a control plane had looked at when it was observed, and of the members
+            alone: until that changes it does not look again. Only the members count for a template without a policy.
+            Empty, the default, if every update looks.
         retries: True if that scheduler had failed, and so tries again by itself.
     """
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from functools import cached_property
 
 import attrs
 
 from fleet_components.model.codec import decode
+from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Rollout, Wave
+from fleet_components.scheduler.karmada.failover import in_utc
+from fleet_components.scheduler.karmada.graceful import grace_of
 
 _NOTHING = Done(None)
 _SUSPENDED = "dispatching is suspended by the policy"
@@ -28,11 +32,15 @@ class Dispatch:
         state: what is remembered of the template, with its targets.
         done: what really runs, by member.
         members: names of the fleet's members.
+        timeout: the longest time that an eviction without a grace period may take; None if none takes too long.
+        known: the evictions from before this plan.
     """
 
     state: TemplateState
     done: Mapping[str, Done]
     members: Collection[str]
+    timeout: timedelta | None = None
+    known: Mapping[str, EvictionTask] = attrs.field(factory=dict)
 
     @cached_property
     def suspension(self) -> Suspension:
@@ -95,8 +103,18 @@ class Dispatch:
 
     def _kept(self, cluster: str, why: str) -> Entry:
         task = self.state.schedule.evictions[cluster]
-        stays = _NEVER_PURGED if task.suppress_deletion else _LEAVING
+        stays = _NEVER_PURGED if task.suppress_deletion else f"{_LEAVING}{self._at_the_latest(cluster)}"
         return _held(self.done[cluster], f"{why or f'evicted for {task.reason}'}; {stays}")
+
+    def _at_the_latest(self, cluster: str) -> str:
+        """Return when an eviction ends even if the object stands nowhere else; empty if it does not."""
+        if self.timeout is None:
+            return ""
+        task = self.known.get(cluster, self.state.schedule.evictions[cluster])
+        grace = grace_of(task, self.timeout)
+        if cluster in self.known and task.created:
+            return f", or until {in_utc(datetime.fromisoformat(task.created) + grace)} at the latest"
+        return f", or for {grace.total_seconds():.0f} s at the latest"
 
     def _purged_first(self) -> list[str]:
         tasks = self.state.schedule.evictions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fleet_components.content.karmada.replicas import divide_completions, replicas_of
+from fleet_components.content.karmada.replicas import divide_completions, replicas_of, with_replicas
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from fleet_components.plan.karmada.subject import TemplateSubject
 
 _FROZEN = "no policy follows it, so it stays as it was, and the state does not show how that is"
+_RELEASED = "no policy has it any more: "
+_STAYS = "it stays as it was placed, and its changes are not delivered; when members change, "
+_SCHEDULED = (
+    "it is still scheduled by the placement that its last policy left in its binding "
+    "(give it a policy, or remove the object)"
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -93,7 +99,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     found = _overrides(request, before, content, shares)
     shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
-    dispatch = Dispatch(state, request.done, request.inventory.names)
+    known = before.memory.schedule.evictions
+    dispatch = Dispatch(state, request.done, request.inventory.names, request.eviction_timeout, known)
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
@@ -102,7 +109,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     record = attrs.evolve(record, decisions=_shares_of(rollout))
     goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing})
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
-    left = "" if fresh else _left(state)
+    left = "" if scheduled.followed else _left(state, moves=fresh)
     return TemplateOutcome(
         record=record,
         decision=scheduled.decision,
@@ -138,13 +145,23 @@ def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
 
 @attrs.frozen
 class _Scheduled:
-    """A template after scheduling: its state, and what led to it. ``fresh`` says that it is delivered as it is now."""
+    """A template after scheduling: its state, and what led to it.
+
+    Attributes:
+        state: the state after scheduling.
+        template: the object as the scheduler sees it.
+        driven: members that it has to leave.
+        decision: the scheduler's decision; None if no policy's binding was scheduled.
+        fresh: True if it is delivered as it is now.
+        followed: True if its changes are delivered.
+    """
 
     state: TemplateState
     template: Template
     driven: Driven
     decision: TemplateDecision | None
     fresh: bool
+    followed: bool
 
 
 def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
@@ -156,8 +173,8 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
     template = scheduled_form(request.manifest, state.replicas, shapes)
     driven = _driven(request, state)
-    state, decision = _decided(request, state, template, driven)
-    return _Scheduled(state, template, driven, decision, fresh)
+    followed, (state, decision) = fresh, _decided(request, state, template, driven)
+    return _Scheduled(state, template, driven, decision, fresh or _is_rewritten(state, before.memory), followed)
 
 
 def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share]) -> TemplateRecord:
@@ -256,10 +273,20 @@ def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     return needed or before.revision < 0 or not state.frozen
 
 
-def _left(state: TemplateState) -> str:
-    """Return why the object is not delivered as it is now."""
+def _is_rewritten(state: TemplateState, before: TemplateState) -> bool:
+    """Return whether the scheduler or an eviction changes a binding without a policy.
+
+    Then all its Works are made from the object as it is now, but for the replicas, which are those of the binding.
+    Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, syncBinding.
+    """
+    now, then = state.schedule, before.schedule
+    return state.policy is None and (now.clusters, set(now.evictions)) != (then.clusters, set(then.evictions))
+
+
+def _left(state: TemplateState, *, moves: bool) -> str:
+    """Return why the object is not followed, and what moves it nevertheless."""
     if state.policy is None:
-        return "no policy has it any more: it stays as it was placed, and its changes are not delivered"
+        return f"{_RELEASED}{'' if moves else _STAYS}{_SCHEDULED}"
     return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
 
 
@@ -285,24 +312,32 @@ def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
 def _decided(
     request: TemplateSubject, state: TemplateState, template: Template, driven: Driven
 ) -> tuple[TemplateState, TemplateDecision | None]:
-    """Return the state after scheduling, and the decision: None for a binding without a policy, which is ignored."""
-    bound = state.claim.bound
-    if bound is None or bound.policy is None:
+    """Return the state after scheduling, and the decision: None where there is no binding.
+
+    A binding that its policy has released is scheduled by the placement that it keeps, when members change.
+    """
+    bound, exact = state.claim.bound, request.settings.exact
+    if bound is None:
         return state, None
+    released, asked = bound.policy is None, request.rebalances
+    if released and not exact:  # every update looks, but a rebalance does not reach the scheduler
+        asked &= set(state.schedule.rebalances)
     plugins = load_plugins(request.plugins)
     run = partial(
         schedule,
         request.inventory,
         template,
         bound.placement,
-        rebalances=request.rebalances,
+        rebalances=asked,
         plugins=plugins,
-        binding=bound_to(bound),
+        binding=None if released and exact else bound_to(bound),
     )
-    decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
+    decision = fail_over(run, state.schedule, driven, exact=exact)
     decided = _moved(request, state, decision)
+    if released and attrs.evolve(decided.schedule, looked=state.schedule.looked) == state.schedule:
+        return state, decision  # another look would find the same
     if decision.memory.evictions:  # an eviction that ends now may let the object return
-        after = fail_over(run, decided.schedule, driven, exact=request.settings.exact)
+        after = fail_over(run, decided.schedule, driven, exact=exact)
         returned = _moved(request, decided, after)
         if returned != decided:
             return returned, after
@@ -326,7 +361,16 @@ def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDec
 
 def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
-    content = content_of(request.manifest, request.settings.workloads, divided=divided)
+    manifest, shapes = request.manifest, request.settings.shapes
+    # A binding without a policy keeps its replicas, whatever the object asks for by now.
+    if (
+        fresh
+        and state.claim.bound
+        and state.policy is None
+        and state.replicas not in (0, replicas_of(manifest, shapes))
+    ):
+        manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
+    content = content_of(manifest, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 

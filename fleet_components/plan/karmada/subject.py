@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Any, Self
@@ -159,6 +159,12 @@ class TemplateSubject(Subject[TemplateRecord]):
         return self.policies.settings
 
     @property
+    def eviction_timeout(self) -> timedelta | None:
+        """The longest time that an eviction without a grace period may take; None if none takes too long."""
+        ends = self.settings.exact and self.inventory.as_of
+        return timedelta(seconds=self.settings.graceful_eviction_timeout) if ends else None
+
+    @property
     def content(self) -> Objects:
         """The object."""
         return (strip(self.manifest).data,)
@@ -170,7 +176,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
         """Return what each plug-in says of each member; without verdicts if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
-        if bound is None or decision is None:
+        if bound is None or decision is None or _is_left(outcome):
             asked = (name for name in self.inventory.names if members is None or name in members)
             return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
         plugins = load_plugins(self.plugins)
@@ -203,7 +209,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
         """Return the decision with what it depended on; None if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
-        if bound is None or decision is None:
+        if bound is None or decision is None or bound.policy is None:
             return None
         return Scheduled(
             self.inventory,
@@ -319,6 +325,16 @@ class TemplateSubject(Subject[TemplateRecord]):
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
             plugins=tuple(wire["plugins"]),
         )
+
+
+def _is_left(outcome: TemplateOutcome) -> bool:
+    """Return whether no policy has the template and the scheduler leaves it where it is."""
+    decision = outcome.decision
+    return (
+        outcome.record.memory.policy is None
+        and decision is not None
+        and decision.memory.clusters == decision.before.clusters
+    )
 
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:

@@ -77,7 +77,7 @@ def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
             task = attrs.evolve(cause, created=inventory.as_of.isoformat() if inventory.as_of else "")
             now.setdefault(name, Cause(words, task))
         else:
-            due.setdefault(name, f"to be left at {_written(ends)}: {words}")
+            due.setdefault(name, f"to be left at {in_utc(ends)}: {words}")
     return Driven(now, due)
 
 
@@ -148,7 +148,7 @@ def _tainted(inventory: Inventory, around: Circumstances) -> Iterable[_Found]:
         if harmful := [taint for taint in cluster.taints if taint.effect == NO_EXECUTE]:
             eviction = evict(harmful, around.placement, inventory.as_of, settings)
             if eviction.due or eviction.now:
-                does = f"tolerated until {_written(eviction.due)}" if eviction.due else "not tolerated"
+                does = f"tolerated until {in_utc(eviction.due)}" if eviction.due else "not tolerated"
                 yield cluster.name, task, eviction.due, f"{_named(harmful)} {does}"
 
 
@@ -160,7 +160,7 @@ def _failed(inventory: Inventory, around: Circumstances) -> Iterable[_Found]:
     task = _task_of_failure(application)
     for name, since in sorted(around.unhealthy.items()):
         if inventory.position(name) is not None:
-            words = "the application is Unhealthy" + (f" since {_written(since)}" if since else "")
+            words = "the application is Unhealthy" + (f" since {in_utc(since)}" if since else "")
             yield name, task, since + tolerated if since else None, words
 
 
@@ -179,5 +179,6 @@ def _named(taints: Iterable[Taint]) -> str:
     return f"the taints {', '.join(shown)} are" if len(shown) > 1 else f"the taint {shown[0]} is"
 
 
-def _written(time: datetime) -> str:
+def in_utc(time: datetime) -> str:
+    """Return a time as Kubernetes writes it, for readers."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

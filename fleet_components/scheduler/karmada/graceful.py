@@ -44,11 +44,16 @@ def unfinished(tasks: Mapping[str, EvictionTask], around: Surroundings) -> dict[
     return kept
 
 
+def grace_of(task: EvictionTask, timeout: timedelta) -> timedelta:
+    """Return how long a task may take: its own grace period, or the timeout of the control plane."""
+    return timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)
+
+
 def _has_ended(task: EvictionTask, around: Surroundings) -> bool:
     # Purge mode Never works by this: the task stays until somebody sets the field to false, which ends it at once.
     if task.suppress_deletion is not None:
         return not task.suppress_deletion
-    grace = around.timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)
+    grace = grace_of(task, around.timeout)
     if around.as_of and task.created and around.as_of - datetime.fromisoformat(task.created) > grace:
         return True
     # Before the scheduler has looked, targets and health are those of before the eviction.

@@ -2,14 +2,16 @@
 
 A control plane that was observed stays as it is until something is enqueued. A binding is enqueued when its spec
 changes, and when labels or spec of a member change that its affinity selects, before or after; the status of members
-and a member that only appears or goes do not count. Source: Karmada 1.19, ``pkg/scheduler/event_handler.go``.
+and a member that only appears or goes do not count. A binding that its policy has released has lost the label by which
+the scheduler follows its own changes, but is enqueued with all others when a member changes. Source: Karmada 1.19,
+``resourceBindingEventFilter`` and ``enqueueAffectedBindings`` in ``pkg/scheduler/event_handler.go``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -23,27 +25,55 @@ from fleet_components.scheduler.karmada.affinity import matching
 from fleet_components.scheduler.karmada.groups import group_index
 from fleet_components.scheduler.karmada.state import KarmadaState
 
+_MEMBERS = "/"
+"""Separator between the digest of the whole binding and that of the members alone."""
 
-def looked_at(state: KarmadaState, binding: Mapping[str, Any]) -> str:
-    """Return a digest of all that enqueues a binding, to be remembered as ``TemplateMemory.looked``.
+
+def looked_at(state: KarmadaState, binding: Mapping[str, Any] | None) -> str:
+    """Return digests of all that enqueues a binding, to be remembered as ``TemplateMemory.looked``.
 
     Args:
         state: the input of the scheduler.
-        binding: what else the spec of the binding holds.
+        binding: what else the spec of the binding holds; None for a binding without a policy, of which only the
+            members count.
     """
+    watched = _members(state)
+    own = "" if binding is None else _own(state, binding, watched)
+    return f"{own}{_MEMBERS}{_digest(watched)}"
+
+
+def rests(state: KarmadaState, binding: Mapping[str, Any] | None) -> bool:
+    """Return whether nothing has changed since the scheduler looked that makes it look again.
+
+    Args:
+        state: the input of the scheduler.
+        binding: as for :func:`looked_at`.
+    """
+    own, _, members = state.memory.looked.partition(_MEMBERS)
+    watched = _members(state) if state.memory.looked else []
+    return bool(own) and own == _own(state, binding, watched) if binding is not None else members == _digest(watched)
+
+
+def _members(state: KarmadaState) -> list[str]:
+    """Return digests of the members whose changes enqueue the binding."""
     inventory, memory = state.inventory, state.memory
     # What has failed is tried again by itself, and then with the status of the members as it is.
     texts = inventory.column(("looked", memory.retries), lambda: _written(inventory, whole=memory.retries))
-    watched = [texts[position] for position in masks.positions(_watched(state))]
+    return [texts[position] for position in masks.positions(_watched(state))]
+
+
+def _own(state: KarmadaState, binding: Mapping[str, Any], watched: Sequence[str]) -> str:
+    """Return a digest of a binding that its policy holds, with the members."""
+    memory = state.memory
     asked = {
         "template": encode(state.template),
         "placement": encode(state.placement),
         "rebalances": sorted(state.rebalances),
         "evictions": sorted(memory.evictions),
         "binding": dict(binding),
-        "members": watched,
+        "members": list(watched),
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    return _digest(asked)
 
 
 def _watched(state: KarmadaState) -> Mask:
@@ -67,5 +97,8 @@ def _member(cluster: Cluster, *, whole: bool) -> str:
     enablements = sorted(cluster.api_enablements or ())
     plain = attrs.evolve(cluster, api_enablements=None, resource_summary=cluster.resource_summary if whole else None)
     status = enablements if whole else []
-    written = json.dumps([encode(plain), status], sort_keys=True)
-    return hashlib.sha256(written.encode()).hexdigest()[:16]
+    return _digest([encode(plain), status])
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

@@ -20,7 +20,7 @@ from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
 from fleet_components.scheduler.karmada.groups import GroupsResult, place_in_groups
 from fleet_components.scheduler.karmada.profile import PROFILE
-from fleet_components.scheduler.karmada.rest import looked_at
+from fleet_components.scheduler.karmada.rest import looked_at, rests
 from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import SUCCESS, BindingStatus, TemplateDecision
 
@@ -39,7 +39,7 @@ def schedule(
     suspended: bool = False,
     empty_workloads: bool = False,
     plugins: Iterable[Plugin] = (),
-    binding: Mapping[str, Any] = MappingProxyType({}),
+    binding: Mapping[str, Any] | None = MappingProxyType({}),
 ) -> TemplateDecision:
     """Decide which members get a template and with how many replicas, exactly as Karmada does.
 
@@ -53,7 +53,8 @@ def schedule(
         suspended: whether scheduling is suspended.
         empty_workloads: whether selected members get the object even with 0 replicas.
         plugins: plug-ins after those of Karmada. With any, the decision is no longer Karmada's.
-        binding: what else the spec of the binding holds, whose changes make an observed scheduler look again.
+        binding: what else the spec of the binding holds, whose changes make an observed scheduler look again; None for
+            a binding without a policy: once it was looked at, only changes of members make the scheduler look again.
 
     Returns:
         The decision. The ``Scheduled`` condition of its status reports a failure.
@@ -70,10 +71,13 @@ def schedule(
     )
     if suspended:
         return TemplateDecision(memory, BindingStatus(), memory)
-    if memory.looked and memory.looked == looked_at(state, binding):
+    if memory.looked and rests(state, binding):
         return TemplateDecision(memory, _at_rest(profile, state), memory)
     settled = _settle(profile, state)
-    return attrs.evolve(settled, before=memory)
+    after = settled.memory
+    if binding is None:  # what comes of this look is a change of the binding, which does not lead to another one
+        after = attrs.evolve(after, looked=looked_at(attrs.evolve(state, memory=after), None))
+    return attrs.evolve(settled, memory=after, before=memory)
 
 
 def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:

@@ -145,6 +145,22 @@ def test_an_eviction_whose_taint_is_gone_is_taken_back(in_process: InProcess[Wor
     assert replicas(in_process) == {"a": 2}
 
 
+def test_exactly_as_karmada_nothing_is_chosen_after_an_eviction_without_a_policy(in_process: InProcess[World]) -> None:
+    world = in_process.world
+    world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)
+    world.config["asOf"] = "2026-11-21T10:00:00Z"
+    delivered(in_process, weights(a=1), 2)
+    del world.objects["policy"]
+    carried_out(in_process)
+    taint(in_process, "a", DOWN)
+    carried_out(in_process)
+    assert (replicas(in_process), tasks(in_process)) == ({"a": 2}, ["a"])
+    world.config["asOf"] = "2026-11-21T10:01:01Z"
+    assert of_kind(carried_out(in_process)) == {"a": "delete"}
+    taint(in_process, "a")
+    assert of_kind(carried_out(in_process)) == {"a": "create"}
+
+
 def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(in_process: InProcess[World]) -> None:
     world = in_process.world
     world.objects["settings"] = settings(exact=True, gracefulEvictionTimeout=60)

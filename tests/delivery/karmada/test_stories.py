@@ -137,6 +137,21 @@ def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it(driver: Driver) 
     assert replicas(driver) == {"b": 8, "c": 8}
 
 
+def test_what_no_policy_has_is_still_moved_by_its_members(in_process: InProcess[World]) -> None:
+    world = in_process.world
+    world.members["a"] = member("a", labels={"in": "yes"})
+    delivered(in_process, {"clusterAffinity": {"labelSelector": {"matchLabels": {"in": "yes"}}}}, 2)
+    del world.objects["policy"]
+    assert of_kind(carried_out(in_process)) == {}
+    world.objects["web"] = deployment(8, image="web:2")
+    assert of_kind(carried_out(in_process)) == {}
+    world.members["b"] = member("b", labels={"in": "yes"})
+    assert of_kind(carried_out(in_process)) == {"a": "update", "b": "create"}
+    assert replicas(in_process) == {"a": 2, "b": 2}
+    world.members["a"] = member("a")
+    assert of_kind(carried_out(in_process)) == {"a": "delete"}
+
+
 def test_deleting_the_object_removes_it(driver: Driver) -> None:
     delivered(driver, weights(a=3, b=1))
     del driver.world.objects["web"]

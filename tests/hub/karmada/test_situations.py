@@ -36,9 +36,12 @@ WEB = policy(placement=on("a", "b"))
 OLD = deployment(2, "web:1")
 
 
-def observed(*objects: Data, members: tuple[str, ...] = ("a", "b", "c")) -> Observation:
+def observed(
+    *objects: Data, members: tuple[str, ...] = ("a", "b", "c"), labels: dict[str, str] | None = None
+) -> Observation:
     """The observation of these objects, of which a plan has nothing to do."""
-    observation = read_hub(Api((*fleet(*members), *objects)).listing())
+    joining = [joined(name, labels=labels or {}) for name in members]
+    observation = read_hub(Api((*joining, *objects)).listing())
     assert list(changes(planned(observation))) == []
     return observation
 
@@ -136,7 +139,11 @@ def test_an_eviction_that_goes_on_stays_as_it_is() -> None:
     spec = {"gracefulEvictionTasks": [task]}
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, reported=dict.fromkeys("abc", APPLIED), spec=spec)
     observation = observed(WEB, claimed(OLD, WEB), bound)
-    assert moves(planned(observation)) == {"a": "keep", "b": "keep", "c": "held"}
+    plan = planned(observation)
+    assert moves(plan) == {"a": "keep", "b": "keep", "c": "held"}
+    entry = next(one for one in plan.subjects if one.name == KEY).entries["c"]
+    latest = "its copy stays until the object stands elsewhere, or until 2026-11-23T12:09:00Z at the latest"
+    assert entry.reason == f"evicted for TaintUntolerated; {latest}"
     assert _settings(observation)["noExecuteEviction"] is True
 
 
