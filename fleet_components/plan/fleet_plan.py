@@ -118,6 +118,10 @@ class FleetPlan:
         now = {**MODES, **decided.subject.shown(), **asked}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
+    def is_by_hub(self, decided: Decided) -> bool:
+        """Return whether a hub carries out a decision."""
+        return bool(decided.hub or self.options.hub)
+
     @cached_property
     def remainders(self) -> Mapping[str, Remainder]:
         """Remainders that the update leaves to later ones, by subject."""

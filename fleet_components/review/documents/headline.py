@@ -280,7 +280,9 @@ _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 
 def _names(subject: Document, change: str) -> list[str]:
-    return [one["name"] for one in subject["clusters"] if one["change"] == change]
+    members = [one for one in subject["clusters"] if one["change"] == change]
+    # What a hub cannot apply is told as not fulfilled.
+    return [one["name"] for one in members if not (change == "updated" and one["unapplied"])]
 
 
 def _all_of(subjects: Sequence[Document], change: str) -> str:

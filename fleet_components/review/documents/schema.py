@@ -96,6 +96,7 @@ _DEFINITIONS: Schema = {
         scores=_or_null(_object(affinity=_NUMBER, topologySpread=_NUMBER)),
         why=_TEXT,
         opens=_or_null(_one_of("update", "approval", "time", "never")),
+        unapplied=_MAYBE_TEXT,
     ),
     "updateRun": _object(
         name=_TEXT,

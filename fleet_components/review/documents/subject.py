@@ -159,6 +159,7 @@ def _cluster(
         "scores": decided.outcome.scores(name),
         "why": "; ".join(filter(None, [decided.why(name, explained), *_overridden_now(decided, name, entry)])),
         "opens": _opens(decided, remainder, name),
+        "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
     }
 
 

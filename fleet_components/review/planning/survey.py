@@ -241,6 +241,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     Raises:
         FleetError: the source or the options cannot be used.
     """
+    observed = command.state.observed
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
@@ -255,9 +256,9 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         confirm=command.confirm,
         lost=_lost(source, past, command),
         pass_over=command.pass_over,
+        hub=observed.system.value if observed and observed.hub else "",
     )
     subject = {"paths": _shown(paths), "stack": stack}
-    observed = command.state.observed
     source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
