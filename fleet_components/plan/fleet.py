@@ -97,7 +97,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
-    matchless = unmatched(source, templates, subjects, inventory)
+    matchless = unmatched(source, templates, subjects, inventory, partial=bool(options.hub))
     consignment = consignment_of(source, ways, subjects, past)
     plan = FleetPlan(
         options=options,

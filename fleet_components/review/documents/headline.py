@@ -58,7 +58,8 @@ def _as_far_as_known(document: Document) -> list[str]:
     concerned = {*observed["unknown"], *(name for one in asked for name in one["subjects"])}
     if only:
         concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
-    return ["as far as the hub has answered"] if concerned else []
+    answered = ["as far as the hub has answered"] if concerned else []
+    return [*answered, *(["as far as the observation has what is selected"] if observed["unseen"] and not only else [])]
 
 
 def _what_is_lost(document: Document) -> str:

@@ -134,6 +134,7 @@ _DEFINITIONS: Schema = {
         revision=_OLD_AND_NEW,
         objects=_NUMBER,
         content=_or_null(_list(_shared("content"))),
+        uncompared=_MAYBE_TEXT,
         overridden=_list(_shared("overridden")),
         departures=_list(_shared("departure")),
         clusters=_list(_shared("member")),
@@ -205,6 +206,7 @@ _PLAN: Schema = _object(
                 )
             ),
             unknown=_TEXTS,
+            unseen=_TEXTS,
         )
     ),
     forecast=_NUMBER,
