@@ -366,7 +366,11 @@ JOB_OF_ONE = {"completions": 1, "parallelism": 1, "template": {"spec": {"contain
         ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2, "parallelism": 2}, ()),
         ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2}, ("spec.completions",)),
         ({}, {"template": {"spec": {"hostNetwork": True, "containers": []}}}, ("spec.template",)),
-        ({"suspend": True}, {"suspend": True, "template": {"spec": {"nodeSelector": {"zone": "a"}, "containers": []}}}, ()),
+        (
+            {"suspend": True},
+            {"suspend": True, "template": {"spec": {"nodeSelector": {"zone": "a"}, "containers": []}}},
+            (),
+        ),
     ],
 )
 def test_what_an_api_server_refuses_of_a_job(was: dict[str, Any], now: dict[str, Any], fields: tuple[str, ...]) -> None:
