@@ -119,6 +119,11 @@ _DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
     ("storage.k8s.io", "CSIDriver"): {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"]}},
     ("storage.k8s.io", "StorageClass"): {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
 }
+# The same for fields that make the provider replace, which compares what is sent.
+_WRITTEN_OUT: Mapping[GroupKind, Mapping[str, Any]] = {
+    ("", "Secret"): {"type": "Opaque"},
+    ("apps", "StatefulSet"): {"spec": {"podManagementPolicy": "OrderedReady"}},
+}
 
 
 def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False) -> tuple[str, ...]:
@@ -148,6 +153,50 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
     # An API server compares with what it has stored, so writing a default out is no change to it.
     old, new = _filled(as_sent(old), defaults), _filled(as_sent(new), defaults)
     return _changed(old, new, (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new)), removed=True)
+
+
+def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the changed fields that an API server refuses to change, whatever the provider does about it.
+
+    A default that is written out is no change, nor is a cluster IP that is left out.
+
+    Args:
+        old: the object as sent before.
+        new: the object as sent now; its API version decides which rules apply.
+    """
+    kind = _kind(new)
+    versions, forcing = _FORCING.get(kind, ("", ""))
+    fields = set(forcing.split() if Manifest(new).version in versions.split() else ()) - _mutable(kind, old, new)
+    known = (*sorted(fields), *_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new))
+    defaults = _DEFAULTS.get(kind, {}), _WRITTEN_OUT.get(kind, {})
+    for default in defaults:
+        old, new = _filled(as_sent(old), default), _filled(as_sent(new), default)
+    return _changed(old, new, known, removed=True)
+
+
+def _mutable(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
+    """Return the fields that API servers change in place, though the provider does not.
+
+    Sources: Kubernetes 1.36, ``validateCompletions`` for elastic indexed Jobs, ``validatePodTemplateUpdate`` for
+    suspended ones, of which some fields of the template may change, ``ValidateStatefulSetUpdate``.
+    """
+    was, now = old.get("spec") or {}, new.get("spec") or {}
+    match kind:
+        case "", "Pod":
+            return {f"{path}.image" for path in _CONTAINERS}
+        case "", "Service" if not (was.get("clusterIP") and now.get("clusterIP")):
+            return {"spec.clusterIP"}
+        case "apps", "StatefulSet":
+            return {"spec.revisionHistoryLimit"}
+        case "batch", "Job":
+            elastic = now.get("completionMode") == "Indexed" and now.get("completions") == now.get("parallelism")
+            suspended = was.get("suspend") is True
+            return {
+                "spec.parallelism",
+                *(["spec.completions"] if elastic else []),
+                *(["spec.template"] if suspended else []),
+            }
+    return set()
 
 
 def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -20,6 +20,12 @@ from fleet_components.scheduler.explain import show_requirement
 Missing = tuple[str, str]
 """Description of what is missing, and a hint about what was probably meant."""
 
+UNSEEN = "is in this observation, which has only what policies select"
+"""End of what is said of a selector that finds nothing in an observation."""
+UNSEEN_HINT = (
+    "the hub may have some, and they are not forecast; observe again once the policy is there, or write them here"
+)
+
 
 @attrs.frozen(kw_only=True)
 class AskedFor:
@@ -48,9 +54,11 @@ class AskedObjects:
 
     Attributes:
         catalogue: the objects.
+        partial: True if they are those of an observed hub, of which only what policies select is known.
     """
 
     catalogue: Catalogue
+    partial: bool = False
     _known_names: dict[tuple[str, str, str | None], Vocabulary] = attrs.field(init=False, factory=dict, repr=False)
 
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
@@ -64,6 +72,8 @@ class AskedObjects:
         """Return why nothing is found."""
         alike = self.catalogue.alike(wanted.group, wanted.kind)
         here = self.catalogue.alike(wanted.group, wanted.kind, wanted.namespace or None)
+        if self.partial:
+            return self._unseen(wanted)
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""
         place = f"{wanted.namespace}/" if wanted.name and wanted.namespace else ""
         what = f"there is no {wanted.kind} {place}{wanted.name}" if wanted.name else f"there is no {wanted.kind}{where}"
@@ -81,11 +91,24 @@ class AskedObjects:
         The hint names a namespace in which there are objects that are asked for, or the namespace that was probably
         meant.
         """
+        if self.partial:
+            return self._unseen(attrs.evolve(wanted[0], namespace=namespace) if len(wanted) == 1 else None, namespace)
         what = f'there is no object in namespace "{namespace}"'
         found = (one for each in wanted for one in self.found(attrs.evolve(each, namespace="")) if one.namespace)
         if elsewhere := next(found, None):
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
         return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces.words else ""
+
+    def _unseen(self, wanted: AskedFor | None, namespace: str = "") -> Missing:
+        """Return that nothing of it is in an observation; a similar name is told beside."""
+        if wanted is None:
+            return f"no object of namespace {namespace} {UNSEEN}", UNSEEN_HINT
+        where = f" of namespace {wanted.namespace}" if wanted.namespace else ""
+        asked = () if wanted.name or not wanted.labels or wanted.labels.error else wanted.labels.requirements()
+        shown = f" with {', '.join(map(show_requirement, asked))}" if asked else ""
+        what = f"no {' '.join(filter(None, [wanted.kind, wanted.name]))}{shown}{where} {UNSEEN}"
+        near = near_name(wanted.name, self._names(wanted)) if wanted.name else ""
+        return what, "; ".join([*([f'did you mean "{near}"?'] if near else []), UNSEEN_HINT])
 
     def near(self, wanted: AskedFor) -> str:
         """Return a hint about what a name probably meant; empty if nothing is close.

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.replacement import immutable, replacement
+from fleet_components.content.replacement import immutable, refused, replacement
 from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -70,6 +70,7 @@ class Replacement:
         key: the object's key.
         fields: the fields that cannot be changed.
         asked: True if the provider has to be told to replace it; False if it does so by itself.
+        refused: those of the fields that an API server refuses to change; the provider does not change the others.
     """
 
     subject: str
@@ -77,10 +78,11 @@ class Replacement:
     key: ObjectKey
     fields: tuple[str, ...]
     asked: bool = False
+    refused: tuple[str, ...] = ()
 
 
-Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool]]
-"""Fields that force a replacement, and whether the provider has to be told, by object."""
+Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool, tuple[str, ...]]]
+"""Fields that force a replacement, whether the provider has to be told, and which an API server refuses, by object."""
 
 
 class Coverage:
@@ -199,9 +201,9 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                 pair = (id(before), id(delivery.objects))
                 if pair not in seen:
                     seen[pair] = before, _forced(before, delivery.objects)
-                for key, (fields, asked) in seen[pair][1].items():
+                for key, forced in seen[pair][1].items():
                     if stood.get((cluster, key)) == owner:
-                        yield Replacement(one.name, cluster, key, fields, asked)
+                        yield Replacement(one.name, cluster, key, *forced)
 
 
 def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -244,7 +246,7 @@ def _forced(before: Objects, now: Objects) -> Forced:
     for data in now:
         if was := old.get(key := Manifest(data).key):
             by_itself = replacement(was, data)
-            found[key] = (by_itself or immutable(was, data), not by_itself)
+            found[key] = (by_itself or immutable(was, data), not by_itself, refused(was, data))
     return {key: forced for key, forced in found.items() if forced[0]}
 
 

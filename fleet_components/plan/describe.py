@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import count, few
-from fleet_components.plan.departures import Departure, Fate
+from fleet_components.plan.departures import Departure, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
@@ -185,7 +185,14 @@ def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
 def _replaced(plan: FleetPlan) -> Iterator[Line]:
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in plan.replacements:
-        found[str(one.key), one.subject, ", ".join(one.fields)].append(one.cluster)
-    for (key, subject, fields), clusters in sorted(found.items()):
-        text = f"{key} of {subject} on {few(clusters)}: replaced, because {fields} cannot be changed in place"
+        found[str(one.key), one.subject, _why_anew(one)].append(one.cluster)
+    for (key, subject, why), clusters in sorted(found.items()):
+        text = f"{key} of {subject} on {few(clusters)}: replaced, because {why}"
         yield Line("lost", text)
+
+
+def _why_anew(one: Replacement) -> str:
+    """Return why an object is made anew: fields that no API server changes, else those that the provider does not."""
+    if one.refused:
+        return f"{', '.join(one.refused)} cannot be changed in place"
+    return f"Pulumi's provider does not change {', '.join(one.fields)} in place"

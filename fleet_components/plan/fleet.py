@@ -7,7 +7,7 @@ update does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,8 +18,16 @@ from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATI
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.consignment import consignment_of
-from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone, unseen
-from fleet_components.plan.fleet_plan import FleetPlan, sent_to
+from fleet_components.plan.departures import (
+    Coverage,
+    Replacement,
+    departures,
+    replacements,
+    swept,
+    undone,
+    unseen,
+)
+from fleet_components.plan.fleet_plan import FleetPlan, grouped, sent_to
 from fleet_components.plan.guard import not_tokens
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
@@ -29,6 +37,7 @@ from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.moving import former_ways
+from fleet_components.plan.on_hub import with_unapplied
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import DECLARED, LOST, Past
@@ -80,6 +89,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
         raise FleetError(problems)
+    subjects, replaced = _as_applied(subjects, past, options)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
     coverage = Coverage(subjects, unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
@@ -87,7 +97,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
-    matchless = unmatched(source, templates, subjects, inventory)
+    matchless = unmatched(source, templates, subjects, inventory, partial=bool(options.hub))
     consignment = consignment_of(source, ways, subjects, past)
     plan = FleetPlan(
         options=options,
@@ -95,7 +105,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         inventory=inventory,
         subjects=subjects,
         departures=(*leaving, *unrecorded),
-        replacements=tuple(replacements(subjects, past)),
+        replacements=replaced,
         warnings=in_order(
             (
                 *source.warnings,
@@ -289,6 +299,17 @@ def _templates(
         except UnreadableMemberError:
             problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
+
+
+def _as_applied(
+    subjects: Sequence[Decided], past: Past, options: Options
+) -> tuple[tuple[Decided, ...], tuple[Replacement, ...]]:
+    """Return the decisions, with what hubs cannot apply, and the objects that are made anew, which hubs never do."""
+    of_hubs = {one.name for one in subjects if one.hub or options.hub}
+    found = grouped(replacements(subjects, past), lambda one: one.subject)
+    applied = (with_unapplied(one, found.get(one.name, ())) if one.name in of_hubs else one for one in subjects)
+    left = (one for name, some in found.items() if name not in of_hubs for one in some)
+    return tuple(applied), tuple(left)
 
 
 def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:

@@ -21,7 +21,7 @@ from fleet_components.plan.immutable import Held
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, Standing, outlives
-from fleet_components.plan.record import FORMAT, LACKS_HINT
+from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB
 from fleet_components.plan.remainder import Remainder, remainder_of
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
@@ -118,6 +118,10 @@ class FleetPlan:
         now = {**MODES, **decided.subject.shown(), **asked}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
+    def is_by_hub(self, decided: Decided) -> bool:
+        """Return whether a hub carries out a decision."""
+        return bool(decided.hub or self.options.hub)
+
     @cached_property
     def remainders(self) -> Mapping[str, Remainder]:
         """Remainders that the update leaves to later ones, by subject."""
@@ -176,7 +180,10 @@ class FleetPlan:
     def hidden(self) -> tuple[Problem, ...]:
         """Problems of subjects that keep an old revision on some members while the state hides its content."""
         return tuple(
-            _lacking(one, revision) for one in self.subjects if not one.hub for revision in one.record.hidden()[:1]
+            _lacking(one, revision, self.options.hub)
+            for one in self.subjects
+            if not one.hub
+            for revision in one.record.hidden()[:1]
         )
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
@@ -239,6 +246,9 @@ def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[st
     return tuple(name for name, state in members.items() if name in placed or state == LOST)
 
 
-def _lacking(decided: Decided, revision: int) -> Problem:
-    what = f"revision {revision} stays on some members, and the state does not show its content, so it is not compared"
-    return Problem(what, subject=decided.name, hint=LACKS_HINT)
+def _lacking(decided: Decided, revision: int, hub: str) -> Problem:
+    source, hint = ("observation", LACKS_HINT_ON_HUB) if hub else ("state", LACKS_HINT)
+    what = (
+        f"revision {revision} stays on some members, and the {source} does not show its content, so it is not compared"
+    )
+    return Problem(what, subject=decided.name, hint=hint)

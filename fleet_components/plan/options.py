@@ -114,6 +114,8 @@ class Options(Typed):
             there from now on; ``*`` matches anything.
         pass_over: kinds of policies that are not carried out and that must not prevent a plan; not remembered.
         unreachable: why members cannot be reached, by name; an update that sends them something is an error.
+        hub: the system of the hub that carries everything out, ``kubefleet`` or ``karmada``, where a plan starts from
+            an observed hub; empty otherwise, where each policy says who delivers; not remembered.
         moving: whether the update prepares a move to another way of delivery: everything stays on its way, objects
             outlive their subject, and namespaces and definitions the stack's use of the hub; not remembered.
     """
@@ -129,6 +131,7 @@ class Options(Typed):
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     pass_over: frozenset[str] = frozenset()
     unreachable: Mapping[str, Problem] = attrs.field(factory=dict)
+    hub: str = ""
     moving: bool = False
 
     @property

@@ -35,6 +35,10 @@ _RULES = "overrides-"
 ANNOTATION = "fleet-components/written-again"
 """Annotation of objects that are written again: see :mod:`fleet_components.plan.again`."""
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
+LACKS_HINT_ON_HUB = (
+    "the hub did not show it, or keeps it no more: fleet observe --update, once these members have what is wanted now"
+)
+"""The same hint where a plan starts from an observed hub, which no state can tell of."""
 
 
 @attrs.frozen

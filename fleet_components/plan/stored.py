@@ -76,7 +76,8 @@ class Keeper:
         since = {"since": done.since.isoformat()} if done.since else {}
         runs = {"revision": done.revision, "keeps": keeps, **since, **particulars(done)}
         states = {state: True for state in ("broken", "awaited") if getattr(done, state)}
-        return self.bound(component, subject, cluster, {**runs, **states})
+        trouble = {"trouble": done.trouble} if done.trouble else {}
+        return self.bound(component, subject, cluster, {**runs, **states, **trouble})
 
     def bound(self, component: str, subject: str, cluster: str, runs: Mapping[str, Any]) -> StoredResource:
         """Return the binding of a subject to a member, from what runs there in wire form."""

@@ -21,6 +21,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
+from fleet_components.plan.unapplied import Unapplied, in_words
 from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Placed, Rollout, Wave
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
@@ -40,16 +41,23 @@ class Outcome(Generic[R]):
         rollout: which members change in which wave, and which are held.
         goal: the record in which the held members have what they get once they move, and no others are held.
         failing: members that keep what they run because an override fails there, each with the problem.
+        unapplied: members on which a hub could not apply what it has sent, or will not be able to.
     """
 
     record: R
     rollout: Rollout
     goal: R
     failing: Mapping[str, Problem] = attrs.field(factory=dict)
+    unapplied: Mapping[str, Unapplied] = attrs.field(factory=dict)
 
     @property
     def unfulfilled(self) -> str:
-        """Reason why the policy is not fulfilled, in the words of the real system; empty if it is."""
+        """Reason why the policy is not fulfilled, by its members or on some of them; empty if it is."""
+        return "; ".join([*filter(None, [self.unscheduled]), *in_words(self.unapplied)])
+
+    @property
+    def unscheduled(self) -> str:
+        """Reason why the policy does not find its members, in the words of the real system; empty if it does."""
         return ""
 
     @property

@@ -24,7 +24,7 @@ from fleet_components.plan.subject import Decided
 
 
 def unmatched(
-    source: Source, templates: Templates, subjects: Iterable[Decided], inventory: Inventory
+    source: Source, templates: Templates, subjects: Iterable[Decided], inventory: Inventory, *, partial: bool = False
 ) -> Iterator[Problem]:
     """Yield warnings of what matches nothing in the whole source.
 
@@ -35,8 +35,9 @@ def unmatched(
         templates: the templates, and the objects that nothing claims.
         subjects: the decided subjects.
         inventory: the members that are scheduled on.
+        partial: whether the objects are those that were observed of a hub, which has others too.
     """
-    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
+    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, partial)
     yield from in_runs(source, members)
     yield from in_evictions(source)
     yield from in_overrides(source, subjects, members, objects)

@@ -35,6 +35,7 @@ class Done:
         overrides: number of the override rules that were in force there; None if none were.
         awaited: whether an agent of a hub is still making it ready there. It serves as little as a broken one, and need
             not be sent again.
+        trouble: why a hub could not apply there what it has sent, in its words; empty if it could, or does not say.
     """
 
     revision: int | None = attrs.field(metadata=ranged(-1))
@@ -45,6 +46,7 @@ class Done:
     completions: int | None = attrs.field(default=None, metadata=ranged(0))
     overrides: int | None = attrs.field(default=None, metadata=ranged(0))
     awaited: bool = False
+    trouble: str = ""
 
     @property
     def version(self) -> Version:

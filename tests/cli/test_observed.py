@@ -72,6 +72,7 @@ def test_right_after_an_observation_there_is_nothing_to_do(folder: Path, karmada
             "unanswered": [],
             "unknown": [],
             "hubOnly": [],
+            "unseen": [],
         }
         assert (document["against"], document["asOf"]) == (START.removeprefix("from "), "2026-11-23T18:00:00+00:00")
         assert document["warnings"] == []
@@ -304,11 +305,12 @@ def test_a_selector_of_what_nobody_has_observed_is_named(folder: Path, karmada: 
     edit(folder / SHOP, "kind: Namespace\n    name: shop", "kind: Namespace\n    name: unseen")
     edit(karmada / POLICY, "kind: Deployment", "kind: StatefulSet")
     hint = (
-        "the observation knows nothing of such an object: add its file, or fleet observe --update once this is applied"
+        "is in this observation, which has only what policies select: the hub may have some, and they are not forecast"
     )
     for place in (folder, karmada):
         text = " ".join(run("plan", place).stdout.split())
-        assert hint in text
+        assert hint in text.replace(" (the hub", ": the hub")
+        assert "as far as" not in text  # what this policy selected was observed
 
 
 def test_what_edits_files_works(folder: Path) -> None:

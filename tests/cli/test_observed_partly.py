@@ -42,7 +42,8 @@ def test_a_list_that_concerns_a_placement_is_in_the_headline(folder: Path, hub: 
     assert document["headline"][0] == "nothing changes, as far as the hub has answered"
     assert plan(folder, "--only", "shop")["headline"][0] == "nothing changes here, as far as the hub has answered"
     assert "changes on iowa, as far as the hub" in plan(folder, "--member", "iowa")["headline"][0]
-    assert list(document["observed"]) == ["system", "hub", "asOf", "silent", "unanswered", "unknown", "hubOnly"]
+    keys = ["system", "hub", "asOf", "silent", "unanswered", "unknown", "hubOnly", "unseen"]
+    assert list(document["observed"]) == keys
     assert document["observed"]["unanswered"] == [
         {
             "apiVersion": "v1",

@@ -194,6 +194,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "revision",
             "objects",
             "content",
+            "uncompared",
             "overridden",
             "departures",
         ),
@@ -223,7 +224,7 @@ def test_keys_are_stable(folder: Path) -> None:
         ),
     ]
     assert list(shop(document)["clusters"][0]) == [
-        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens")
+        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens", "unapplied")
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from fleet_components.content.replacement import HOLDS_DATA, immutable, replacement
+from fleet_components.content.replacement import HOLDS_DATA, immutable, refused, replacement
 from fleet_components.model.kinds import BUILT_IN
 from tests.content.build import objects
 
@@ -352,3 +352,45 @@ def test_anything(old: dict[str, Any], new: dict[str, Any]) -> None:
 def test_what_holds_data_is_known() -> None:
     assert HOLDS_DATA - BUILT_IN.keys() == set()
     assert ("apps", "StatefulSet") in HOLDS_DATA
+
+
+JOB_OF_ONE = {"completions": 1, "parallelism": 1, "template": {"spec": {"containers": []}}}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "fields"),
+    [
+        ({}, {"parallelism": 2}, ()),
+        ({}, {"completions": 2}, ("spec.completions",)),
+        ({}, {"completions": 2, "parallelism": 2}, ("spec.completions",)),
+        ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2, "parallelism": 2}, ()),
+        ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": 2}, ("spec.completions",)),
+        ({}, {"template": {"spec": {"hostNetwork": True, "containers": []}}}, ("spec.template",)),
+        (
+            {"suspend": True},
+            {"suspend": True, "template": {"spec": {"nodeSelector": {"zone": "a"}, "containers": []}}},
+            (),
+        ),
+    ],
+)
+def test_what_an_api_server_refuses_of_a_job(was: dict[str, Any], now: dict[str, Any], fields: tuple[str, ...]) -> None:
+    old, new = (
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {**JOB_OF_ONE, **one}}
+        for one in (was, now)
+    )
+    assert refused(old, new) == fields
+    if now.get("parallelism") == 2:
+        assert replacement(old, new)  # the provider's own rule
+
+
+def test_an_image_of_a_pod_changes_in_place() -> None:
+    old, new = (
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p"},
+            "spec": {"containers": [{"name": "c", "image": i}]},
+        }
+        for i in ("web:1", "web:2")
+    )
+    assert (refused(old, new), bool(replacement(old, new))) == ((), True)

@@ -53,6 +53,7 @@ class Remembered:
         files: the file that a resource was read from, by URN.
         fleet: what the resource API of Azure told of the fleet; None if it was never asked.
         azure: why that is older than the rest; None if it is not.
+        written: paths of the files that the observation has written, in the directory.
     """
 
     folder: Path
@@ -67,6 +68,7 @@ class Remembered:
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     fleet: FleetResource | None = None
     azure: Silence | None = None
+    written: frozenset[str] = attrs.field(default=frozenset(), repr=False)
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -130,6 +132,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         files,
         _fleet(folder),
         header.azure,
+        frozenset(inventory.objects),
     )
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)

@@ -8,13 +8,14 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.secret import redacted
+from fleet_components.content.secret import is_secret, redacted
 from fleet_components.hub.karmada.marks import as_written
 from fleet_components.hub.karmada.template import BoundTemplate
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import ObservedSubject
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.text import visible
 from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.overrides import PolicyOverrides
@@ -24,6 +25,9 @@ from fleet_components.plan.overriding import InForce, in_force
 from fleet_components.plan.past import ALL
 from fleet_components.plan.record import Objects, digest, particulars
 from fleet_components.rollout.rollout import Done
+
+_MOST_TOLD = 400
+"""Number of characters that are kept of why a member did not take what it was sent."""
 
 
 @attrs.frozen(slots=False)
@@ -162,13 +166,20 @@ class Copies:
     def _done(self, name: str, share: Share) -> Done | None:
         item = self.bound.binding.reported.get(name)
         runs = item is not None and bool(item.get("applied") or item.get("status"))
-        here = Done(share.revision, broken=not (item and item.get("applied")), **particulars(share))
+        applied = bool(item and item.get("applied"))
+        trouble = "" if applied else self._trouble(item or {})
+        here = Done(share.revision, broken=not applied, trouble=trouble, **particulars(share))
         if name in self.in_force.failing:
             return self._before_failure(name) if item else None
         if self._suspends(name):
             behind = attrs.evolve(here, revision=0, overrides=None) if self._is_behind(name) else here
-            return attrs.evolve(behind, broken=False) if runs else None
+            return attrs.evolve(behind, broken=False, trouble="") if runs else None
         return None if item is None and self._purges_first else here
+
+    def _trouble(self, item: Mapping[str, Any]) -> str:
+        """Return why a member did not take what it was sent; nothing of a Secret, of which a message may quote."""
+        secret = is_secret(self.bound.subject.manifest.data)
+        return "" if secret else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_TOLD])
 
     def _before_failure(self, name: str) -> Done | None:
         """Return what runs where an override fails: what the Work had before."""

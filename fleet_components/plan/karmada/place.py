@@ -73,7 +73,7 @@ class TemplateOutcome(Outcome[TemplateRecord]):
         return (f"a tie between {few(self.by_uid)} falls by the uid that the control plane gives the object",)
 
     @property
-    def unfulfilled(self) -> str:
+    def unscheduled(self) -> str:
         """Message of the ``Scheduled`` condition; empty if the condition is True."""
         condition = self.decision.status.condition if self.decision else None
         return condition.message if condition and condition.status != "True" else ""

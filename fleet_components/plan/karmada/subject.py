@@ -19,7 +19,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.claims import Claims, template_key
 from fleet_components.model.karmada.override import OverridePolicy
-from fleet_components.model.karmada.policy import PolicyKey, PropagationPolicy
+from fleet_components.model.karmada.policy import PROPAGATION, PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
@@ -248,10 +248,14 @@ class TemplateSubject(Subject[TemplateRecord]):
         claim, index = outcome.record.memory.claim, self.policies.index
         owner = index.named(claim.policy) if claim.policy else None
         concerned = {policy.key: policy for policy in (*index.candidates(self.manifest), *([owner] if owner else []))}
-        others = (policy for policy in index.best_first if policy.key not in concerned)
+        others = (one for one in index.best_first if one.key not in concerned and self._reaches(one.key))
         told = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
         claims = Claims({template_key(self.manifest): claim})
         return explain_match(self.manifest, told, claims, self.policies.override_index.keys)
+
+    def _reaches(self, policy: PolicyKey) -> bool:
+        """Return whether a policy could select the object at all: one of another namespace never does."""
+        return policy.kind != PROPAGATION or policy.namespace == self.manifest.namespace
 
     def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
         """Return why a member has the template or not although no policy's placement was scheduled."""

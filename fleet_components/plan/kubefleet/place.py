@@ -61,7 +61,7 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         return (*super().warnings, *vain, *failed)
 
     @property
-    def unfulfilled(self) -> str:
+    def unscheduled(self) -> str:
         """Message of the ``Scheduled`` condition; empty if the condition is True."""
         condition = self.decision.status.placement_condition("")
         return condition.message if condition.status != "True" else ""

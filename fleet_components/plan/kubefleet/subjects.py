@@ -38,7 +38,7 @@ def placement_subjects(
     source: Source, selections: tuple[SelectedPlacement, ...], inventory: Inventory, past: Past, options: Options
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
-    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
+    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
     plugins = meant_for(KUBEFLEET, options.settings.plugins)
     for selected in selections:

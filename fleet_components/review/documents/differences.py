@@ -42,6 +42,7 @@ class _Step:
         taken: objects that other subjects have brought there and that this one takes over, as they stand.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
+        by_hub: whether a hub carries it out, which makes nothing anew.
     """
 
     members: Sequence[str]
@@ -50,6 +51,7 @@ class _Step:
     taken: Mapping[ObjectKey, Data]
     later: bool
     left_alone: tuple[str, ...]
+    by_hub: bool
 
 
 def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
@@ -102,7 +104,8 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: b
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
     for clusters, stands in apart.values():
-        yield _Step(clusters, old, new, stands, later, record.left_alone(placed.revision))
+        left_alone, by_hub = record.left_alone(placed.revision), plan.is_by_hub(decided)
+        yield _Step(clusters, old, new, stands, later, left_alone, by_hub)
 
 
 def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
@@ -173,7 +176,7 @@ def _changes(step: _Step) -> Iterator[Document]:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
             continue
-        forced = replacement(was, data) or immutable(was, data)
+        forced = () if step.by_hub else replacement(was, data) or immutable(was, data)
         now = data if forced else _with_values(was, data, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))

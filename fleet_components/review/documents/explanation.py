@@ -59,7 +59,7 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
         "hints": hints,
         "division": list(explained.division),
         "members": [
-            {**_member(one), **_flips(trials, one.cluster), "overridden": _overridden(decided, one.cluster)}
+            {**_member(decided, one), **_flips(trials, one.cluster), "overridden": _overridden(decided, one.cluster)}
             for one in explained.members
         ],
     }
@@ -95,10 +95,11 @@ def _field(edit: Edit) -> Document:
     return {"operation": edit.operation, "field": list(edit.field), "value": edit.value}
 
 
-def _member(explained: MemberExplanation) -> Document:
+def _member(decided: Decided, explained: MemberExplanation) -> Document:
+    unapplied = decided.outcome.unapplied.get(explained.cluster)
     return {
         "name": explained.cluster,
         "selected": explained.selected,
-        "summary": explained.summary,
+        "summary": "; ".join(filter(None, [explained.summary, unapplied and unapplied.on("there")])),
         "verdicts": [attrs.asdict(verdict) for verdict in explained.verdicts],
     }

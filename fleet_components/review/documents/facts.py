@@ -154,7 +154,7 @@ def _of_template(decided: Decided) -> Facts:
             for v in verdicts
         ),
         other_policies=len(subject.policies.propagation) - len(verdicts),
-        hints=tuple(_hints(subject, outcome)) if outcome.unfulfilled else (),
+        hints=tuple(_hints(subject, outcome)) if outcome.unscheduled else (),
         due=outcome.due,
         left=outcome.left,
         required_by=encode(memory.schedule.required_by),

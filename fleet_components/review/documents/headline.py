@@ -62,7 +62,9 @@ def _as_far_as_known(document: Document) -> list[str]:
     concerned = {*observed["unknown"], *(name for one in asked for name in one["subjects"])}
     if only:
         concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
-    return [*([hub_only] if hub_only else []), *(["as far as the hub has answered"] if concerned else [])]
+    answered = ["as far as the hub has answered"] if concerned else []
+    selected = ["as far as the observation has what is selected"] if observed["unseen"] and not only else []
+    return [*([hub_only] if hub_only else []), *answered, *selected]
 
 
 def _what_is_lost(document: Document) -> str:
@@ -284,7 +286,9 @@ _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 
 def _names(subject: Document, change: str) -> list[str]:
-    return [one["name"] for one in subject["clusters"] if one["change"] == change]
+    members = [one for one in subject["clusters"] if one["change"] == change]
+    # What a hub cannot apply is told as not fulfilled.
+    return [one["name"] for one in members if not (change == "updated" and one["unapplied"])]
 
 
 def _all_of(subjects: Sequence[Document], change: str) -> str:

@@ -33,6 +33,7 @@ from fleet_components.review.planning.observed import concerned_by
 from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
+from fleet_components.review.planning.unseen import new_selectors
 from fleet_components.rollout.rollout import Change
 
 
@@ -136,6 +137,7 @@ def _observed(surveyed: Survey) -> Document | None:
         ],
         "unknown": list(observed.unknown),
         "hubOnly": [{"kind": one.kind, "file": one.file, "change": one.change} for one in surveyed.hub_only],
+        "unseen": list(new_selectors(surveyed.plans, observed)),
     }
 
 

@@ -96,6 +96,7 @@ _DEFINITIONS: Schema = {
         scores=_or_null(_object(affinity=_NUMBER, topologySpread=_NUMBER)),
         why=_TEXT,
         opens=_or_null(_one_of("update", "approval", "time", "never")),
+        unapplied=_MAYBE_TEXT,
     ),
     "updateRun": _object(
         name=_TEXT,
@@ -133,6 +134,7 @@ _DEFINITIONS: Schema = {
         revision=_OLD_AND_NEW,
         objects=_NUMBER,
         content=_or_null(_list(_shared("content"))),
+        uncompared=_MAYBE_TEXT,
         overridden=_list(_shared("overridden")),
         departures=_list(_shared("departure")),
         clusters=_list(_shared("member")),
@@ -205,6 +207,7 @@ _PLAN: Schema = _object(
             ),
             unknown=_TEXTS,
             hubOnly=_list(_object(kind=_TEXT, file=_TEXT, change=_one_of("new", "edited", "removed"))),
+            unseen=_TEXTS,
         )
     ),
     forecast=_NUMBER,

@@ -23,6 +23,10 @@ from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
 
 MOST_NOT_PICKED = 20
+UNCOMPARED = (
+    "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
+)
+UNCOMPARED_ON_HUB = "the hub did not show the old objects, or keeps them no more; fleet observe --update asks it again"
 
 
 def subject_document(
@@ -34,7 +38,7 @@ def subject_document(
     question of who is picked. ``standing`` has the conditions that it is in already.
     """
     facts, weight, whole = facts_of(decided), weight_of(plan, decided, standing), view.whole(decided)
-    old, new = decided.before.revision, decided.record.revision
+    old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
     others = _others(decided, facts.first_told)
     told = others[:MOST_NOT_PICKED] if whole or weight.picks else []
     staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
@@ -57,7 +61,8 @@ def subject_document(
         "delivery": decided.hub or Way.DIRECT.value,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.objects),
-        "content": differences(plan, decided),
+        "content": content,
+        "uncompared": _uncompared(plan, decided, content),
         "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
         "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
@@ -85,6 +90,13 @@ def subject_document(
         "status": facts.status,
         "recorded": recorded(plan, decided) if weight is Weight.RECORDED else [],
     }
+
+
+def _uncompared(plan: FleetPlan, decided: Decided, content: list[Document] | None) -> str | None:
+    """Return why the objects are not compared; None if they are."""
+    if content is not None:
+        return None
+    return UNCOMPARED_ON_HUB if plan.is_by_hub(decided) and plan.options.hub else UNCOMPARED
 
 
 def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
@@ -159,6 +171,7 @@ def _cluster(
         "scores": decided.outcome.scores(name),
         "why": "; ".join(filter(None, [decided.why(name, explained), *_overridden_now(decided, name, entry)])),
         "opens": _opens(decided, remainder, name),
+        "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
     }
 
 

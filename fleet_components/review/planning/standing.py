@@ -108,7 +108,9 @@ def _on_both(one: Decided, other: Decided) -> Iterator[str]:
 
 
 def _on_hub(one: Decided) -> Iterator[str]:
-    if one.outcome.unfulfilled and _was_unfulfilled(one):
+    # What the hub could not apply was observed; what it will not be able to is new.
+    foreseen = any(why.foreseen for why in one.outcome.unapplied.values())
+    if one.outcome.unfulfilled and not foreseen and (not one.outcome.unscheduled or _was_unfulfilled(one)):
         yield UNFULFILLED
     # What no update run takes is in no record, so a change of it is always new.
     if (

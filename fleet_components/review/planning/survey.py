@@ -36,7 +36,7 @@ from fleet_components.review.planning.project import asked_project, instead_of, 
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.standing import Standing
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
-from fleet_components.review.planning.unseen import with_unseen
+from fleet_components.review.planning.unseen import said_on_hub, with_unseen
 
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
@@ -244,6 +244,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     Raises:
         FleetError: the source or the options cannot be used.
     """
+    observed = command.state.observed
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
@@ -258,16 +259,17 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         confirm=command.confirm,
         lost=_lost(source, past, command),
         pass_over=command.pass_over,
+        hub=observed.system.value if observed and observed.hub else "",
     )
     subject = {"paths": _shown(paths), "stack": stack}
-    observed = command.state.observed
     hub_only = hub_only_changes(observed, source) if observed and observed.hub else ()
     source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
-        raise FleetError(map(said_here, error.problems)) from error
+        told = (said_on_hub(one) if options.hub else one for one in error.problems)
+        raise FleetError(map(said_here, told)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))

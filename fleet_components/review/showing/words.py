@@ -23,8 +23,7 @@ _SUMMARY = {
 }
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
-_UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
-_HIDDEN_OVERRIDES = "encrypted in the state; with pulumi stack export --show-secrets it shows"
+_HIDDEN_OVERRIDES = "hidden in what the plan starts from; of a state, pulumi stack export --show-secrets shows it"
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
 _COUNTS = {
@@ -309,7 +308,7 @@ def waits(placement: Document) -> list[str]:
 
 def unseen(placement: Document) -> list[str]:
     """Return a note if the changes of the objects are unknown, because the old ones are encrypted."""
-    return [_UNSEEN] if placement["content"] is None else []
+    return [placement["uncompared"]] if placement["uncompared"] else []
 
 
 def not_picked(placement: Document) -> list[str]:
