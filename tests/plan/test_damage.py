@@ -480,7 +480,7 @@ def test_everything_that_is_damaged_is_named() -> None:
 @pytest.mark.parametrize("provider", [PlacementProvider(), TemplateProvider()])
 @pytest.mark.parametrize("olds", [{"memory": 3}, {"format": []}, {"memory": {"snapshot": "x", "replicas": "x"}}])
 def test_check_says_what_is_damaged(provider: Any, olds: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+    seen, stack = [], history()  # made before the check is another
     real = type(provider).check
 
     def check(self: Any, given: dict[str, Any], news: dict[str, Any]) -> Any:
@@ -489,7 +489,7 @@ def test_check_says_what_is_damaged(provider: Any, olds: dict[str, Any], monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(type(provider), "check", check)
-        history().run()
+        stack.run()
     assert seen
     for result in seen:
         (failure, *_) = result.failures
