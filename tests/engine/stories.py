@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import yaml
 
+from fleet_components.model.manifest import Manifest, ObjectKey
 from tests.control_planes import Planes
 from tests.delivery.driver import Outcome
 from tests.delivery.karmada.world import POLICY
@@ -33,6 +34,8 @@ class Story:
         members: labels by member name.
         objects: everything else, by a name of the test's own.
         config: the configuration of the stack.
+        where: the API server of each member, also of those that have left.
+        written: the keys of all objects that were ever written.
     """
 
     space: str
@@ -40,10 +43,13 @@ class Story:
     members: dict[str, dict[str, str]] = attrs.field(factory=dict)
     objects: dict[str, Data] = attrs.field(factory=dict)
     config: dict[str, Any] = attrs.field(factory=lambda: {"kubeconfigs": {}})
+    where: dict[str, str] = attrs.field(factory=dict)
+    written: set[ObjectKey] = attrs.field(factory=set)
 
     def join(self, name: str, plane: str = "") -> None:
         """Declare a member; it has the API server of its own name if none is named."""
         self.members[name] = {}
+        self.where[name] = plane or name
         self.config["kubeconfigs"][name] = self.planes[plane or name].kubeconfig.read_text()
 
     def leave(self, name: str) -> None:
@@ -53,6 +59,7 @@ class Story:
     def write(self, folder: Path) -> None:
         """Write the YAML into a folder of its own."""
         folder.mkdir(exist_ok=True)
+        self.written.update(Manifest(data).key for data in self.objects.values())
         members = [member(name, labels) for name, labels in self.members.items()]
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*members, *self.objects.values()]))
 
