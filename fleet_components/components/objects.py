@@ -15,6 +15,12 @@ from fleet_components.plan.names import PATCH, type_token
 class KubernetesObject(pulumi.CustomResource):
     """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources need no schema.
 
+    Whatever replaces it (a field that cannot be changed, ``pulumi up --replace``, ``pulumi state taint``, an earlier
+    replacement that failed), the old object is deleted first. The provider asks for that only where it finds a field
+    that cannot be changed; otherwise the engine creates first, which updates the object that stands under the name,
+    and then deletes that same object as the old one (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go,
+    continueStepsFromDiff).
+
     Args:
         name: the resource's logical name.
         data: the object in wire form.
@@ -25,7 +31,9 @@ class KubernetesObject(pulumi.CustomResource):
     def __init__(
         self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
     ) -> None:
-        super().__init__(type_token(data) + (PATCH if patch else ""), name, dict(data), opts)
+        token = type_token(data) + (PATCH if patch else "")
+        first = pulumi.ResourceOptions(delete_before_replace=True)
+        super().__init__(token, name, dict(data), pulumi.ResourceOptions.merge(opts, first))
 
 
 @cache

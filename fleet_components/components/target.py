@@ -176,7 +176,6 @@ class Target(pulumi.ComponentResource):
             transforms=args.marks(manifest.key) or None,
             custom_timeouts=ready_timeouts(data, args.ready_timeout),
             replace_on_changes=list(replaced.fields) if replaced and asked else None,
-            delete_before_replace=asked or None,
         )
         return name, sealed(untried(data) if replaced else data), options
 

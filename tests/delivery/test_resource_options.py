@@ -201,7 +201,7 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
     assert [one.options for one in objects] == [{"protect": True, "retainOnDelete": True}] * 2
     assert {"fleet:index:Fleet dev", "fleet:index:Target dev/shop@a", "dev/shop@a/shop/settings"} <= seen.keys()
     assert seen["dev/shop@a/shop/settings"].opts.provider is not None
-    assert seen["dev/shop@a/shop/settings"].opts.delete_before_replace is None
+    assert seen["fleet:index:Target dev/shop@a"].opts.delete_before_replace is None
     assert len(seen["dev/shop@a/shop/settings"].opts._depends_on_list()) == 1  # type: ignore[arg-type]
     later = went(run(lambda: program("two"), first.state()))
     assert [one.inputs["data"] for one in later.registrations if one.type == TYPE] == [{"k": "one"}] * 2
