@@ -114,7 +114,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         self.register_outputs({"decisions": self.decisions})
 
     def _decide(self) -> dynamic.Placement | dynamic.Template:
-        subject = self.decided.subject
+        subject, past = self.decided.subject, self._args.plan.past
         kind = _DECISIONS[subject.COMPONENT]
         token = names.decision_type(subject.COMPONENT)
         props = {
@@ -122,13 +122,14 @@ class SubjectDelivery(pulumi.ComponentResource):
             "fleet": self._args.fleet,
             **subject.shown(),
             **({"protected": True} if subject.protected else {}),
+            **({"formerly": list(formerly)} if (formerly := past.formerly.get(subject.name)) else {}),
             **({"plugins": list(subject.plugins)} if subject.plugins else {}),
             **forecast_of(self.decided),
             dynamic.FEED: feed_subject(
                 self.decided,
                 self._args.inventory,
-                self._args.plan.options.renamed.members,
-                observed=subject.name in self._args.plan.past.observed,
+                self._args.plan.renames.members,
+                observed=subject.name in past.observed,
             ),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)

@@ -165,7 +165,7 @@ class Fleet(pulumi.ComponentResource):
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
-        alias = former.alias(names.ROSTER, name, former.fleet)
+        alias = former.alias(names.ROSTER, name, former.fleets)
         return dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -25,21 +25,25 @@ class Former:
     plan: FleetPlan
 
     @property
-    def fleet(self) -> str:
-        """Former name of the fleet; the current name if it was not renamed."""
-        return self.plan.options.renamed.fleet or self.plan.options.fleet
+    def fleets(self) -> tuple[str, ...]:
+        """The name of the fleet, then those that the state has for it."""
+        return (self.plan.options.fleet, *self.plan.past.fleets)
 
-    def member(self, member: str) -> str:
-        """Return the former name of a member; the current name if it was not renamed."""
-        return self.plan.options.renamed.members.get(member, member)
+    def member(self, member: str) -> list[str]:
+        """Return the names that the resources of a member may have."""
+        known = self.plan.renames.names_of_member(member)
+        return [names.member_name(fleet, name) for fleet in self.fleets for name in known]
 
-    def subject(self, key: str) -> str:
-        """Return the former name of a subject's resources."""
-        return names.subject_name(self.fleet, self._key(key))
+    def subject(self, key: str) -> list[str]:
+        """Return the names that a subject's resources may have."""
+        known = self.plan.renames.keys_of(key)
+        return [names.subject_name(fleet, name) for fleet in self.fleets for name in known]
 
-    def target(self, key: str, cluster: str) -> str:
-        """Return the former name of a subject's resources on a member."""
-        return names.target_name(self.fleet, self._key(key), self.member(cluster))
+    def target(self, key: str, cluster: str) -> list[str]:
+        """Return the names that a subject's resources on a member may have."""
+        members = self.plan.renames.names_of_member(cluster)
+        known = [(one, member) for one in self.plan.renames.keys_of(key) for member in members]
+        return [names.target_name(fleet, *one) for fleet in self.fleets for one in known]
 
     def component(self) -> pulumi.ResourceOptions:
         """Return the alias of the fleet component, which may have had another name or another parent.
@@ -47,19 +51,23 @@ class Former:
         Its children need no alias of their own for that: the engine also looks for the children of every alias of their
         parent.
         """
-        urn = self.plan.past.urns.get((names.FLEET, self.fleet))
-        return pulumi.ResourceOptions(aliases=[urn] if urn else None)
+        return self._alias(names.FLEET, self.fleets)
 
-    def alias(self, token: str, name: str, former: str) -> pulumi.ResourceOptions:
-        """Return the alias of a renamed resource; no alias if the name is the same, or the resource is new.
+    def alias(self, token: str, name: str, known_as: Iterable[str]) -> pulumi.ResourceOptions:
+        """Return the alias of a renamed resource; no alias if the state has it by its name, or not at all.
 
         Args:
             token: type token of the resource.
             name: its current name.
-            former: its former name.
+            known_as: the names that it may have in the state.
         """
-        urn = self.plan.past.urns.get((token, former)) if former != name else None
-        return pulumi.ResourceOptions(aliases=[urn] if urn else None)
+        if (token, name) in self.plan.past.urns:
+            return pulumi.ResourceOptions()
+        return self._alias(token, known_as)
+
+    def _alias(self, token: str, known_as: Iterable[str]) -> pulumi.ResourceOptions:
+        urns = (self.plan.past.urns.get((token, name)) for name in known_as)
+        return pulumi.ResourceOptions(aliases=list(filter(None, urns))[:1] or None)
 
     def object_aliases(self, component: str, cluster: str, name: str, data: Mapping[str, Any]) -> list[str]:
         """Return the alias of an object that is in the state under another URN: another owner, name or apiVersion.
@@ -75,6 +83,3 @@ class Former:
         if not urn or Urn.parse(urn).is_at((component, names.TARGET, names.type_token(data)), name):
             return []
         return [urn]
-
-    def _key(self, key: str) -> str:
-        return self.plan.options.renamed.placements.get(key, key)

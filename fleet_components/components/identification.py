@@ -178,8 +178,7 @@ class Identification:
         return settings
 
     def _record(self, name: str) -> MemberRecord:
-        resource = names.member_name(self.fleet, name)
-        former = names.member_name(self.former.fleet, self.former.member(name))
+        resource, known = names.member_name(self.fleet, name), self.plan.past.members.get(name)
         props = {
             "key": resource,
             "format": FORMAT,
@@ -187,12 +186,13 @@ class Identification:
             "member": name,
             "identifier": self._identifier(name),
             **({"identity": identity} if (identity := self._identity(name)) else {}),
+            **({"formerly": list(known.formerly)} if known and known.formerly else {}),
             "forgotten": self._forgotten(name),
             "confirm": sorted(self.plan.options.confirm),
             "uid": self._answers.apply(lambda found: found.get(name, Answer()).uid),
         }
         options = pulumi.ResourceOptions(parent=self.parent)
-        alias = self.former.alias(names.MEMBER, resource, former)
+        alias = self.former.alias(names.MEMBER, resource, self.former.member(name))
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _identity(self, name: str) -> str:
@@ -347,7 +347,8 @@ class Identification:
         for name, uid in known_uids.items():
             if f"member {name}" in twice:
                 continue
-            if name not in known and uid in gone:
+            # The state may have the name without a record of its own, after a rename that broke.
+            if uid in gone and not (name in known and known[name].uid):
                 hint = f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}: {gone[uid]}}}"
                 what = _RENAMED.format(old=gone[uid], uid=uid)
                 problems.append(Problem(what, subject=f"member {name}", hint=hint))

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from functools import lru_cache, partial
 from typing import Any
 
+import attrs
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
@@ -52,7 +53,7 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
     for name in former if not past.members else ():
         before = Past.of(resources, name)
         if before.members:
-            return before, name
+            return attrs.evolve(before, fleets=(name,)), name
     return past, ""
 
 
@@ -62,12 +63,13 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     They are those of the providers in the state; a member that brought a provider of its own has none.
     """
     stored = {one.urn: one.outputs for one in read_stored((names.PROVIDER,))}
-    urns = {
-        member: plan.past.urns.get((names.PROVIDER, names.member_name(Former(plan).fleet, member)), "")
-        for member in plan.past.members
-    }
-    found = {member: stored[urn] for member, urn in urns.items() if urn in stored}
-    return {member: text for member, of in found.items() if isinstance(text := of.get("kubeconfig"), str)}
+    former, found = Former(plan), dict[str, str]()
+    for member in plan.past.members:
+        urns = (plan.past.urns.get((names.PROVIDER, one), "") for one in former.member(member))
+        known = next((stored[urn] for urn in urns if urn in stored), {})
+        if isinstance(text := known.get("kubeconfig"), str):
+            found[member] = text
+    return found
 
 
 def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:

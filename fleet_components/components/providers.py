@@ -82,7 +82,7 @@ class MemberProviders:
 
     def _declare(self, member: Member, mode: ApplyMode, suffix: str) -> pulumi.ProviderResource:
         name = names.member_name(self._fleet, member.name) + suffix
-        former = names.member_name(self._former.fleet, self._former.member(member.name)) + suffix
+        known_as = [one + suffix for one in self._former.member(member.name)]
         options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
@@ -93,5 +93,5 @@ class MemberProviders:
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
             forces=self._knows(member.name) if mode.forces else False,
-            opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, former)),
+            opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, known_as)),
         )

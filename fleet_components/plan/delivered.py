@@ -37,13 +37,20 @@ def _member(plan: FleetPlan, member: str) -> dict[str, Any]:
         "identity": plan.options.identities.get(member) or (known.identity if known else ""),
         "uid": known.uid if known else "",
         "forgotten": list(plan.forgotten(member)),
+        **({"formerly": list(known.formerly)} if known and known.formerly else {}),
     }
 
 
 def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) -> Iterator[StoredResource]:
     component = decided.subject.COMPONENT
     modes = {key: value for key, value in decided.subject.shown().items() if key in MODES}
-    shown = {"protected": decided.subject.protected, **modes, **forecast_of(decided)}
+    formerly = plan.past.formerly.get(decided.name)
+    shown = {
+        "protected": decided.subject.protected,
+        **({"formerly": list(formerly)} if formerly else {}),
+        **modes,
+        **forecast_of(decided),
+    }
     yield keeper.decision(component, decided.name, decided.record, shown, redacted=redacted)
     for cluster, placed in decided.record.decisions.items() if not decided.hub else ():
         keeps = plan.keeps(decided, cluster)

@@ -49,7 +49,7 @@ def feed_subject(
     Args:
         decided: the subject.
         inventory: the feed of the members.
-        renamed: former names of members, by their new names.
+        renamed: current names of members, by their former names.
         observed: True if what was decided before was observed on a hub, and is not what the state has.
     """
     subject = decided.subject
@@ -95,11 +95,11 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     subject = decided.subject if decided else read_subject(feed)
     wire = read_feed(feed)
     # The engine's old inputs still have the former names.
-    former = {old: new for new, old in wire["renamed"].items()}
+    current = wire["renamed"]
     try:
         given = wire["before"]
         before = subject.RECORD.from_wire(olds if given is None else given)
-        before = before if given is not None else before.renamed(lambda name: former.get(name, name))
+        before = before if given is not None else before.renamed(lambda name: current.get(name, name))
     except MisfitError as misfit:
         raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
     # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.

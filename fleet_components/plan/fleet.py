@@ -38,11 +38,12 @@ from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.moving import former_ways
 from fleet_components.plan.on_hub import with_unapplied
-from fleet_components.plan.options import Options, Renamed
+from fleet_components.plan.options import Options
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import DECLARED, LOST, Past
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import known_clashes, refusals
+from fleet_components.plan.renames import find_renames
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
@@ -68,11 +69,13 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     options = _loaded(options, of_options)
     members = _members(source, past, options, of_options)
     reached = {name: state for name, state in members.items() if state != LOST}
-    renamed, vain = _renamed(source, past, options, members, of_options)
-    options = attrs.evolve(options, renamed=renamed)
+    found = find_renames([one.key for one in source.placements], members, past, options)
+    of_options += found.problems
+    renames = found.renames
     # Renamed first: ``reached`` holds the current names.
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
-    past = past.renamed(options.renamed).carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
+    past = past.renamed(renames.members, renames.placements)
+    past = past.carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(former_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
@@ -111,7 +114,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *source.warnings,
                 *passed_over(source, options.pass_over),
                 *lacking(source, past),
-                *vain,
+                *found.warnings,
                 *_nobody_lost(options, members),
                 *in_approvals(placements, options.settings.approvals),
                 *templates.warnings,
@@ -127,6 +130,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         # The recorded one first: under another, API servers would refuse changes of what this stack has set.
         manager=past.manager or manager_of(options.stack),
         consignment=consignment,
+        renames=renames,
     )
     shared = known_clashes(plan, coverage, source.catalogue)
     return attrs.evolve(
@@ -191,60 +195,6 @@ def _nobody_lost(options: Options, members: Collection[str]) -> Iterator[Problem
 def _no_member(field: str, name: str, members: Collection[str]) -> Problem:
     known = f"the members are: {', '.join(members) or 'none'}"
     return Problem(f'there is no member "{name}"', (field,), known, follows=True)
-
-
-def _renamed(
-    source: Source, past: Past, options: Options, members: Collection[str], problems: list[Problem]
-) -> tuple[Renamed, list[Problem]]:
-    """Return the renames of this update, and warnings about renames that name something unknown.
-
-    Renames come from the options, and from members whose cluster identity is known under an old name. A rename that was
-    already carried out may stay in the options and has no effect. A rename whose new name is not declared, or whose old
-    name is still declared, is added to the problems.
-    """
-    placements = {name.partition("/")[2] for name in past.records}
-    declared = [placement.key for placement in source.placements]
-    said = attrs.evolve(
-        options.renamed,
-        members=_pending(options.renamed.members, past.members, members),
-        placements=_pending(options.renamed.placements, placements, declared),
-    )
-    wrong = [
-        *_wrongly_renamed("members", said.members, members),
-        *_wrongly_renamed("placements", said.placements, declared),
-    ]
-    if wrong:
-        problems += wrong
-        return Renamed(fleet=said.fleet), []
-    vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
-    # A cluster known under a name that is no longer declared was renamed, even if the options do not say so.
-    old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
-    found = {
-        name: old[identity]
-        for name, identity in options.identities.items()
-        if identity in old and name not in past.members and name not in said.members
-    }
-    return attrs.evolve(said, members={**found, **said.members}), vain
-
-
-def _pending(renamed: Mapping[str, str], known: Collection[str], declared: Collection[str]) -> dict[str, str]:
-    """Return the renames without those that were carried out and whose old name is declared again."""
-    return {new: old for new, old in renamed.items() if not (new in known and old in declared)}
-
-
-def _wrongly_renamed(field: str, renamed: Mapping[str, str], declared: Collection[str]) -> Iterator[Problem]:
-    for new, old in renamed.items():
-        if new not in declared:
-            yield Problem(f'"{new}" is not declared', ("renamed", field, new), "write new: old", follows=True)
-        elif old in declared:
-            yield Problem(f'"{old}" is still declared', ("renamed", field, new), "declare it under one name")
-
-
-def _in_vain(field: str, renamed: Mapping[str, str], known: Collection[str]) -> Iterator[Problem]:
-    for new, old in renamed.items() if known else ():
-        if old not in known and new not in known:
-            hint = f"what stands is called: {', '.join(sorted(known))}"
-            yield Problem(f'nothing was ever called "{old}"', ("renamed", field, new), hint)
 
 
 def _decided(

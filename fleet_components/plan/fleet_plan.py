@@ -23,6 +23,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, Standing, outlives
 from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB
 from fleet_components.plan.remainder import Remainder, remainder_of
+from fleet_components.plan.renames import Renames
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 
@@ -49,6 +50,7 @@ class FleetPlan:
         members: the state of each member for the roster: ``member`` or ``lost``.
         manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
         consignment: what goes to the hub.
+        renames: what is called otherwise now than in the state.
     """
 
     options: Options
@@ -65,6 +67,7 @@ class FleetPlan:
     members: Mapping[str, str] = attrs.field(factory=dict)
     manager: str = ""
     consignment: Consignment = Consignment()
+    renames: Renames = Renames()
 
     @property
     def roster(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from fleet_components.plan.immutable import Held, damaged
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
-from fleet_components.plan.options import Renamed, Settings
+from fleet_components.plan.options import Settings
 from fleet_components.plan.record import Record, check_format, particulars
 from fleet_components.plan.state import MEND, StoredResource
 from fleet_components.rollout.rollout import Done
@@ -93,6 +93,10 @@ class KnownMember:
         identity: what identified the cluster before it could be asked; empty if nothing did.
         uid: the cluster's own uid; empty if it was never read.
         forgotten: objects that the fleet had there when it was lost, as ``apiVersion|Kind|namespace|name``.
+        formerly: earlier names of the member, the last one at the end.
+        recorded: True if it has a record of its own; False if only the roster names it, which is registered last: an
+            update that broke has renamed it.
+        enrolled: True if the roster names it.
     """
 
     state: str = DECLARED
@@ -100,6 +104,9 @@ class KnownMember:
     identity: str = ""
     uid: str = ""
     forgotten: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    recorded: bool = True
+    enrolled: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -126,6 +133,8 @@ class Past:
         hub: the uid of the hub; empty if it is not known, or there is none.
         once: digest of each request that a hub carries out once, by object: it has been made there.
         observed: subjects of which it is known how their hub has them, as ``Kind/key``.
+        fleets: other names that the state has for the fleet.
+        formerly: earlier keys of subjects, by ``Kind/key``, the last one at the end.
     """
 
     file: str = ""
@@ -147,6 +156,8 @@ class Past:
     hub: str = ""
     once: Mapping[str, str] = attrs.field(factory=dict)
     observed: frozenset[str] = frozenset()
+    fleets: tuple[str, ...] = ()
+    formerly: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def record(self, name: str, kind: type[T]) -> T:
         """Return the record of a subject; the default record for a new one."""
@@ -203,9 +214,13 @@ class Past:
             raise FleetError(problems)
         return reader.past(file)
 
-    def renamed(self, renamed: Renamed) -> Past:
-        """Return the past under the current names."""
-        members, placements = (_inverted(names) for names in (renamed.members, renamed.placements))
+    def renamed(self, members: Mapping[str, str], placements: Mapping[str, str]) -> Past:
+        """Return the past under the current names.
+
+        Args:
+            members: current names of members, by name in the state.
+            placements: current keys of placements, by key in the state.
+        """
         if not members and not placements:
             return self
 
@@ -228,7 +243,11 @@ class Past:
             standing=tuple(
                 attrs.evolve(one, subject=subject(one.subject), cluster=cluster(one.cluster)) for one in self.standing
             ),
-            members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
+            members=_under_current_names(self.members, cluster),
+            formerly={
+                subject(name): _earlier(formerly, name.partition("/")[2], subject(name).partition("/")[2])
+                for name, formerly in _renamed_first(dict.fromkeys(self.records, ()) | dict(self.formerly), subject)
+            },
             protected=frozenset(map(subject, self.protected)),
             observed=frozenset(map(subject, self.observed)),
             shown={subject(name): shown for name, shown in _renamed_first(self.shown, subject)},
@@ -359,6 +378,7 @@ class _MemberOutputs:
     identity: str = ""
     uid: str = ""
     forgotten: tuple[str, ...] = attrs.field(default=(), metadata=checked(_unwritten))
+    formerly: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -367,6 +387,7 @@ class _Named:
 
     key: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
     protected: bool = False
+    formerly: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -399,6 +420,7 @@ class _Collector:
         self.decided: dict[str, frozenset[str]] = {}
         self.protected: set[str] = set()
         self.shown: dict[str, Mapping[str, Any]] = {}
+        self.formerly: dict[str, tuple[str, ...]] = {}
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
         self.keeps: dict[tuple[str, str], str] = {}
         self.members: dict[str, _MemberOutputs] = {}
@@ -458,6 +480,8 @@ class _Collector:
                 self.shown[own.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
                 with below("apply"):
                     decode(ApplyMode, outputs.get("apply") or {})
+                if own.formerly:
+                    self.formerly[own.key] = own.formerly
                 if own.protected:
                     self.protected.add(own.key)
 
@@ -494,6 +518,7 @@ class _Collector:
             on_hub=self.on_hub,
             hub=roster.hub,
             once=roster.once,
+            formerly=self.formerly,
         )
 
     def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:
@@ -514,6 +539,10 @@ class _Collector:
             identity=known.identity,
             uid=known.uid,
             forgotten=known.forgotten,
+            formerly=known.formerly,
+            recorded=name in self.members,
+            # A first update that failed has left no roster.
+            enrolled=name in self.roster.members or not self.roster.members,
         )
 
 
@@ -584,5 +613,19 @@ def _renamed_last(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[t
     return sorted(by_name.items(), key=lambda item: new(item[0]) != item[0])
 
 
-def _inverted(renamed: Mapping[str, str]) -> dict[str, str]:
-    return {old: new for new, old in renamed.items()}
+def _under_current_names(members: Mapping[str, KnownMember], cluster: Callable[[str], str]) -> dict[str, KnownMember]:
+    """Return the members by current name; of several records of one the member's own counts, and then a renamed one."""
+    found: dict[str, KnownMember] = {}
+    for name, member in _renamed_first(members, cluster):
+        current = cluster(name)
+        other = found.get(current)
+        last = member if other is None or member.recorded else other
+        both = (*(other.formerly if other else ()), *_earlier(member.formerly, name, current))
+        found[current] = attrs.evolve(last, formerly=tuple(dict.fromkeys(both)))
+    return found
+
+
+def _earlier(formerly: Iterable[str], name: str, current: str) -> tuple[str, ...]:
+    """Return the earlier names of something that the state calls by one name and the source by another."""
+    earlier = (one for one in (*formerly, name) if one != current)
+    return tuple(reversed(dict.fromkeys(reversed(tuple(earlier)))))

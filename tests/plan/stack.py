@@ -49,12 +49,18 @@ class Stack:
         live: the uid of every object that lives on a cluster.
         unreachable: clusters that are gone: nothing is deleted there.
         called: the cluster behind a member's name, where it is called otherwise.
+        shown: whether the kubeconfig of a member says which cluster it is.
+        fleet: the name of the fleet.
+        name: the name of the stack.
     """
 
     state: StackState = StackState()
     live: dict[Pair, int] = attrs.field(factory=dict)
     unreachable: set[str] = attrs.field(factory=set)
     called: dict[str, str] = attrs.field(factory=dict)
+    shown: bool = False
+    fleet: str = FLEET
+    name: str = STACK
     _uids: Any = attrs.field(factory=count)
 
     def program(self, documents: Documents, config: Mapping[str, Any], fails: Collection[str] = ()) -> Seen:
@@ -67,10 +73,11 @@ class Stack:
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)
             members = [one["metadata"]["name"] for one in documents if one["kind"] == "MemberCluster"]
-            given = {"source": folder, "kubeconfigs": {name: kubeconfig(name) for name in members}, **config}
+            given = {"source": folder, "kubeconfigs": {name: self._kubeconfig(name) for name in members}, **config}
             run = run_program(
-                lambda: plans.append(Fleet.from_config(FLEET).plan),
+                lambda: plans.append(Fleet.from_config(self.fleet).plan),
                 state=self.state,
+                stack=self.name,
                 config={f"fleet:{key}": value for key, value in given.items()},
                 fails=refused,
             )
@@ -117,8 +124,14 @@ class Stack:
 
     _retained: set[str] = attrs.field(factory=set)
 
+    def _kubeconfig(self, member: str) -> str:
+        if not self.shown:
+            return kubeconfig(member)
+        cluster = self.called.get(member, member)
+        return kubeconfig(member).replace("http://127.0.0.1:9", f"https://{cluster}.example")
+
     def _lives(self, urn: str) -> Pair:
-        cluster, key = _pair(urn)
+        cluster, key = pair_of(urn)
         return self.called.get(cluster, cluster), key
 
     def _old(self, registration: Registration) -> str:
@@ -151,11 +164,8 @@ def changes(stack: Stack, run: ProgramRun) -> dict[str, str]:
 
 def pair_of(urn: str) -> Pair:
     """The member and the object of a URN."""
-    return _pair(urn)
-
-
-def _pair(urn: str) -> Pair:
-    place = names.place_of(FLEET, Urn.parse(urn))
+    one = Urn.parse(urn)
+    place = names.place_of(one.name.partition("/")[0], one)
     assert place is not None
     return place.cluster, place.object
 

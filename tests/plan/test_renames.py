@@ -1,0 +1,171 @@
+"""What is renamed stays alive: over random renames of members and placements, and updates that break between them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from tests.plan.stack import Seen, Stack
+from tests.plan.test_histories import Written
+
+CLUSTERS = ("one", "two", "three")
+MEMBERS = ("a", "b", "c", "d")
+PLACEMENTS = ("p", "q", "r")
+ALL = {"placementType": "PickAll"}
+quick = settings(phases=[Phase.explicit, Phase.generate], max_examples=8, deadline=None)
+
+
+@attrs.frozen
+class Names:
+    """What everything is called.
+
+    Attributes:
+        members: the name of each cluster's member.
+        placements: the name of each namespace's placement.
+        image: the content.
+    """
+
+    members: tuple[str, ...] = ("a", "b", "c")
+    placements: tuple[str, ...] = ("p", "q")
+    image: str = "web:1"
+
+    def written(self) -> Written:
+        spaces = [f"space-{number}" for number, _ in enumerate(self.placements)]
+        return Written(
+            {name: {} for name in self.members},
+            {name: (space, ALL) for name, space in zip(self.placements, spaces, strict=True)},
+            {},
+            {(space, "web"): self.image for space in spaces},
+        )
+
+    def renamed(self, before: Names) -> dict[str, dict[str, str]]:
+        """What has to be said of these names, after those."""
+        return {
+            field: {new: old for old, new in zip(olds, news, strict=True) if old != new}
+            for field, olds, news in (
+                ("members", before.members, self.members),
+                ("placements", before.placements, self.placements),
+            )
+        }
+
+    @property
+    def called(self) -> dict[str, str]:
+        """The cluster behind each member's name."""
+        return dict(zip(self.members, CLUSTERS, strict=True))
+
+
+def ran(stack: Stack, names: Names, renamed: dict[str, dict[str, str]], fails: set[str] | None = None) -> Seen:
+    """Run the program with these names."""
+    stack.called = {**stack.called, **names.called}
+    documents = list(names.written().documents())
+    return stack.program(documents, {"limit": "1", "renamed": json.dumps(renamed)}, fails=fails or set())
+
+
+def plan_of(seen: Seen) -> FleetPlan:
+    assert seen.plan is not None, seen.run.error
+    return seen.plan
+
+
+def lost(plan: FleetPlan) -> list[Any]:
+    return [one for one in plan.departures if one.fate is not Fate.MOVED]
+
+
+started = Names()
+
+
+def another(names: Names, change: tuple[str, int, str]) -> Names:
+    """The names after a change; a name that something else has is taken by nobody."""
+    field, position, name = change
+    values = list(getattr(names, field))
+    if name not in values:
+        values[position % len(values)] = name
+    return attrs.evolve(names, **{field: tuple(values)})
+
+
+changed = st.one_of(
+    st.tuples(st.just("members"), st.integers(0, 2), st.sampled_from(MEMBERS)),
+    st.tuples(st.just("placements"), st.integers(0, 1), st.sampled_from(PLACEMENTS)),
+)
+steps = st.lists(
+    st.tuples(
+        st.lists(changed, max_size=2),
+        st.sampled_from(["web:1", "web:2"]),
+        st.one_of(st.none(), st.sampled_from(CLUSTERS)),
+        st.sampled_from(["go on", "go back"]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def is_free(names: Names, *used: Names) -> bool:
+    """Whether no name is given to anything else than before."""
+    for other in used:
+        for field in ("members", "placements"):
+            olds, news = getattr(other, field), getattr(names, field)
+            if any(new != old and new in olds for old, new in zip(olds, news, strict=True)):
+                return False
+    return True
+
+
+@quick
+@given(steps, st.booleans())
+def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
+    """Whatever is renamed, said or found, wherever an update breaks, and whether the source then goes on or back."""
+    stack = Stack(shown=shown)
+    stack.carry_out(ran(stack, started, {}).run)
+    live, names, tried = dict(stack.live), started, [started]
+    said: dict[str, dict[str, str]] = {"members": {}, "placements": {}}
+    for changes, image, broken, after, stays in history:
+        wanted = attrs.evolve(names if after == "go back" else tried[-1], image=image)
+        for change in changes:
+            wanted = another(wanted, change)
+        if not is_free(wanted, *tried):
+            continue
+        new = wanted.renamed(tried[-1])
+        said = {field: {**(said[field] if stays else {}), **new[field]} for field in said}
+        config = {**said, "members": {}} if shown and not stays else said
+        fails = {wanted.members[CLUSTERS.index(broken)]} if broken else set()
+        seen = ran(stack, wanted, config, fails)
+        assert not lost(plan_of(seen))
+        stack.carry_out(seen.run)
+        assert stack.live == live
+        tried.append(wanted)
+        if seen.run.error is None:
+            names, tried = wanted, [wanted]
+            # What was said may stay, and may go.
+            for rest in (config, {}):
+                again = plan_of(ran(stack, names, rest))
+                assert not again.departures
+                assert not [one for one in again.subjects if one.changes]
+                assert not [one for one in again.warnings if "was ever called" in one.what]
+
+
+@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize("stays", [True, False])
+@pytest.mark.parametrize("broken", CLUSTERS)
+@pytest.mark.parametrize("field", ["members", "placements"])
+def test_a_rename_that_breaks_and_goes_back(field: str, broken: str, stays: bool, shown: bool) -> None:
+    """Also where the old and the new name are in the state together, and the roster knows the old one alone."""
+    stack = Stack(shown=shown)
+    stack.carry_out(ran(stack, started, {}).run)
+    live = dict(stack.live)
+    wanted = another(attrs.evolve(started, image="web:2"), (field, 1, "d" if field == "members" else "r"))
+    said = {} if shown and not stays else wanted.renamed(started)
+    for fails in ({wanted.members[CLUSTERS.index(broken)]}, {wanted.members[2]}):
+        stack.carry_out(ran(stack, wanted, said, fails).run)
+        assert stack.live == live
+    back = ran(stack, started, said if stays else {})
+    assert not plan_of(back).departures
+    stack.carry_out(back.run)
+    assert stack.live == live
+    again = plan_of(ran(stack, started, said if stays else {}))
+    assert not [one for one in again.subjects if one.changes]
