@@ -23,7 +23,7 @@ from fleet_components.components.identification import Identification, identitie
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.observed import Start, start_of
-from fleet_components.components.past import past_kubeconfigs, read_past
+from fleet_components.components.past import once_declared, past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, unreachable_members
@@ -44,6 +44,7 @@ from fleet_components.plan.apply_mode import ABORTS
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_names import RENAMED
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
@@ -92,7 +93,13 @@ class Fleet(pulumi.ComponentResource):
         args = configured(args)
         options = read_options(opts)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
-        self.plan = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
+        self.plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
+        options = attrs.evolve(
+            options,
+            own=_held(options.own, guessed),
+            beside=_held(options.beside, guessed),
+            former=(*options.former, *self.plan.past.fleets),
+        )
         refuse_together(name, args, self.plan, options)
         # Where nothing is sent, what members keep need not be known.
         if self.plan.hidden and not in_process():
@@ -254,8 +261,8 @@ def stack_name() -> str:
 
 def _plan(
     name: str, args: FleetArgs, members: Mapping[str, Member], problems: Iterable[Problem], formerly: Sequence[str]
-) -> FleetPlan:
-    """Plan the fleet; the plan may be refused.
+) -> tuple[FleetPlan, frozenset[str]]:
+    """Plan the fleet; the plan may be refused. Return it with the former names of the fleet that nobody has said.
 
     Args:
         name: the fleet's name.
@@ -276,7 +283,7 @@ def _plan(
         plugins=tuple(args.plugins),
         delivery=args.delivery,
     )
-    past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
     try:
         start = start_of(past, name, stack_name(), args)
     except FleetError as error:
@@ -289,7 +296,7 @@ def _plan(
         as_of=args.as_of or start.as_of,
         lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
-        renamed=attrs.evolve(args.renamed, fleet=former),
+        renamed=args.renamed,
         identities=identities_of(members),
         takes_over=args.takes_over,
         pass_over=frozenset(args.pass_over),
@@ -303,6 +310,8 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
+    renamed = [Problem(RENAMED.format(fleet=name), subject=f"fleet {one}") for one in sorted(guessed)]
+    plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
     if untold := start.untold(plan):
         plan = attrs.evolve(plan, warnings=(*plan.warnings, untold))
     if args.render_to and plan.consignment.system:
@@ -314,18 +323,23 @@ def _plan(
     if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
-    return plan
+    return plan, guessed
 
 
-def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, ...]]:
-    """Return the past of a fleet, its former name if the state has it under that, and the problems of the state.
+def _past(name: str, said: Iterable[str]) -> tuple[Past, frozenset[str], tuple[Problem, ...]]:
+    """Return the past of a fleet, its former names that nobody has said, and the problems of the state.
 
     A damaged state gives the past of a new fleet, so that all other errors can be reported with its problems.
     """
     try:
-        return *read_past(name, former), ()
+        return *read_past(name, said), ()
     except FleetError as error:
-        return Past(), "", error.problems
+        return Past(), frozenset(), error.problems
+
+
+def _held(own: pulumi.ResourceOptions, guessed: frozenset[str]) -> pulumi.ResourceOptions:
+    """Return the options of a fleet that waits until all fleets are declared, if its former name was not said."""
+    return pulumi.ResourceOptions.merge(own, once_declared(guessed)) if guessed else own
 
 
 def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Problem]]:

@@ -394,8 +394,8 @@ class Identification:
                 raise RefusedError([unreached(name, list(map(str, leftovers)))])
             with refusing():
                 if not shown:
-                    kubeconfig, stack = read_kubeconfig(found[0], name), self.plan.options.stack
-                    delete_leftovers(kubeconfig, leftovers, stack=stack, spares_found=spares_found)
+                    kubeconfig, stacks = read_kubeconfig(found[0], name), self.plan.stacks
+                    delete_leftovers(kubeconfig, leftovers, stacks=stacks, spares_found=spares_found)
 
         # Nothing is deleted before the uid of the member is checked, which `after` stands for.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))

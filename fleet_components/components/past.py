@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from functools import lru_cache, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
-import attrs
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
@@ -20,8 +20,10 @@ from pulumi.runtime.settings import get_monitor
 from pulumi.runtime.sync_await import _sync_await
 
 from fleet_components.components.former import Former
+from fleet_components.components.process import body_ended
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
 from fleet_components.plan import names
+from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource, reveal
@@ -32,29 +34,55 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 
 
-def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
-    """Return the past of a fleet; it is empty on a new stack.
+def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
+    """Return the past of a fleet that the program declares; it is empty on a new stack.
 
     After a failed update the decisions are ahead of what runs. Bindings are not, because each is registered after
     the objects of its member stand.
 
     Args:
         fleet: the fleet's name; other fleets of the same stack are ignored.
-        former: names that the fleet may have had before.
+        said: names that the fleet had before, according to the program and the configuration.
 
     Returns:
-        The past, and the former name if the fleet was found under it. After a rename it is found under the new name.
+        The past, and those of the fleet's former names that nobody has said.
 
     Raises:
-        FleetError: the state is damaged, or was written by a later version of this package.
+        FleetError: the state is damaged, or was written by a later version of this package; or which fleet of the state
+            this one was is not clear.
     """
-    resources = _resources(get_monitor())
-    past = Past.of(resources, fleet)
-    for name in former if not past.members else ():
-        before = Past.of(resources, name)
-        if before.members:
-            return attrs.evolve(before, fleets=(name,)), name
-    return past, ""
+    resources, declared = _resources(get_monitor()), _declared()
+    declared.declare(fleet)
+    former = declared.former_names(fleet, list(said), StoredFleets.of(resources), pulumi.get_stack())
+    return Past.of(resources, fleet, formerly=former), declared.guessed.intersection(former)
+
+
+def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
+    """Return options that let a fleet wait until the program has declared all of its fleets.
+
+    Args:
+        guessed: former names that nobody has said: if the program declares one of them later, the fleet is a new one,
+            and nothing of it is registered. Without any there is nothing to wait for.
+    """
+    if not guessed:
+        return pulumi.ResourceOptions()
+    declared = _declared()
+
+    async def wait() -> list[pulumi.Resource]:
+        await body_ended()
+        for name in guessed & declared.names:
+            declared.declare(name)  # which says what is wrong
+        return []
+
+    return pulumi.ResourceOptions(depends_on=pulumi.Output.from_input(wait()))
+
+
+def _declared() -> DeclaredFleets:
+    """Return the fleets that the running program has declared so far."""
+    return _DECLARED.setdefault(get_monitor(), DeclaredFleets())
+
+
+_DECLARED: WeakKeyDictionary[Any, DeclaredFleets] = WeakKeyDictionary()
 
 
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:

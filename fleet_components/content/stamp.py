@@ -30,6 +30,12 @@ def manager_of(stack: str) -> str:
     return manager if len(manager) <= _LONGEST_MANAGER else f"fleet-components/{sha256(stack.encode()).hexdigest()}"
 
 
+def stack_of(manager: str) -> str:
+    """Return the stack of a field manager; empty if it is not a stack's, or only a digest of its name."""
+    stack = manager.removeprefix("fleet-components/")
+    return stack if stack != manager and "/" in stack else ""
+
+
 def field_manager(data: Mapping[str, Any]) -> str:
     """Return the field manager of an object that was sent."""
     return str(((data.get("metadata") or {}).get("annotations") or {}).get(_MANAGER_ANNOTATION, ""))

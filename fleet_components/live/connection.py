@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http import client as http
 from pathlib import Path
@@ -80,7 +80,12 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
 
 
 def delete_leftovers(
-    kubeconfig: str, objects: Sequence[Leftover], *, stack: str, spares_found: bool = False, timeout: float = 30.0
+    kubeconfig: str,
+    objects: Sequence[Leftover],
+    *,
+    stacks: Collection[str],
+    spares_found: bool = False,
+    timeout: float = 30.0,
 ) -> tuple[Leftover, ...]:
     """Delete objects that a stack left behind on a cluster; their dependents are deleted in the background.
 
@@ -90,7 +95,7 @@ def delete_leftovers(
     Args:
         kubeconfig: the text of a kubeconfig.
         objects: objects that may still exist.
-        stack: the stack, as ``organization/project/stack``.
+        stacks: the names of the stack, as ``organization/project/stack``: its own, and those that it had before.
         spares_found: True to leave objects alone that stood there before the stack took them over.
         timeout: limit for the whole call, in seconds.
 
@@ -108,7 +113,7 @@ def delete_leftovers(
             outcome.update(dict.fromkeys(objects, _SILENT))
             for leftover in outcome:
                 with suppress(Exception):
-                    outcome[leftover] = member.delete(leftover, stack, spares_found=spares_found)
+                    outcome[leftover] = member.delete(leftover, stacks, spares_found=spares_found)
 
     if outcome:
         within(timeout, delete)
@@ -266,20 +271,20 @@ class Connection:
         path = f"{self._path(one)}?{urlencode({'fieldManager': manager})}"
         self._answer("PATCH", path, patch, content)
 
-    def delete(self, leftover: Leftover, stack: str, *, spares_found: bool) -> bool | str:
+    def delete(self, leftover: Leftover, stacks: Collection[str], *, spares_found: bool) -> bool | str:
         """Return whether the object was deleted, or the reason why it could not be."""
         try:
             path = self._path(leftover)
             found = self.ask("GET", path) if path else None
             if found is None or (spares_found and _annotations(found).get(FOUND_ANNOTATION) == FOUND):
                 return False
-            return self._delete_own(path, found, stack)
+            return self._delete_own(path, found, stacks)
         except UnexpectedAnswer as refused:
             return _REFUSED.format(refused)
 
-    def _delete_own(self, path: str, found: Mapping[str, Any], stack: str) -> bool:
+    def _delete_own(self, path: str, found: Mapping[str, Any], stacks: Collection[str]) -> bool:
         metadata = found["metadata"]
-        if _annotations(found).get(STACK_ANNOTATION) != stack or metadata.get("deletionTimestamp"):
+        if _annotations(found).get(STACK_ANNOTATION) not in stacks or metadata.get("deletionTimestamp"):
             return False
         # The precondition spares an object that somebody creates under the same name in the meantime.
         options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.content.stamp import stamped
+from fleet_components.content.stamp import stack_of, stamped
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
@@ -70,6 +70,11 @@ class FleetPlan:
     renames: Renames = Renames()
 
     @property
+    def stacks(self) -> frozenset[str]:
+        """The names of the stack: its own, and those that it is known to have had before."""
+        return self.past.stacks | {self.options.stack}
+
+    @property
     def roster(self) -> dict[str, Any]:
         """State of the fleet as a whole for the next run, in wire form."""
         return {
@@ -79,6 +84,8 @@ class FleetPlan:
             "members": dict(self.members),
             "settings": self.options.settings.to_wire(),
             "manager": self.manager,
+            # The manager says one name of the stack.
+            **({"stacks": sorted(self.stacks)} if self.stacks != {stack_of(self.manager)} else {}),
             **({"waiting": dict(self.waiting)} if self.waiting else {}),
             **({"held": dict(self.held)} if self.held else {}),
             **({"once": dict(self.consignment.once)} if self.consignment.once else {}),

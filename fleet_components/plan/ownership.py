@@ -251,7 +251,7 @@ def _owner(live: Mapping[str, Any]) -> str:
 
 def _is_ours(owner: str, plan: FleetPlan) -> bool:
     # Under the recorded manager, what the stack has left behind before it was renamed is its own.
-    return owner != "" and (owner == plan.options.stack or manager_of(owner) == plan.manager)
+    return owner != "" and (owner in plan.stacks or manager_of(owner) == plan.manager)
 
 
 def _wanted(data: Mapping[str, Any]) -> Mapping[str, Any]:

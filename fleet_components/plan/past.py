@@ -6,7 +6,7 @@ It is read from the running stack, from an exported state or from the last rende
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import starmap
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.fleet_names import stacks_in
 from fleet_components.plan.immutable import Held, damaged
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
@@ -134,6 +135,7 @@ class Past:
         once: digest of each request that a hub carries out once, by object: it has been made there.
         observed: subjects of which it is known how their hub has them, as ``Kind/key``.
         fleets: other names that the state has for the fleet.
+        stacks: names that the stack has had, as ``organization/project/stack``, as far as its rosters know them.
         formerly: earlier keys of subjects, by ``Kind/key``, the last one at the end.
     """
 
@@ -157,6 +159,7 @@ class Past:
     once: Mapping[str, str] = attrs.field(factory=dict)
     observed: frozenset[str] = frozenset()
     fleets: tuple[str, ...] = ()
+    stacks: frozenset[str] = frozenset()
     formerly: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def record(self, name: str, kind: type[T]) -> T:
@@ -183,12 +186,21 @@ class Past:
         return [name.partition("/")[2] for name in self.records if name.startswith(f"{names.TEMPLATE_KIND}/")]
 
     @classmethod
-    def of(cls, resources: Iterable[StoredResource], fleet: str, *, file: str = "", mend: str = MEND) -> Past:
+    def of(
+        cls,
+        resources: Iterable[StoredResource],
+        fleet: str,
+        *,
+        formerly: Sequence[str] = (),
+        file: str = "",
+        mend: str = MEND,
+    ) -> Past:
         """Read the past of a fleet from the resources of a stack.
 
         Args:
             resources: the resources, with their outputs; secrets in plain text, or as ``[encrypted]``.
             fleet: the fleet's name; other fleets of the stack are left out.
+            formerly: other names that the state may have for it, after a rename, or one that broke.
             file: the file that they were read from.
             mend: the hint for problems: how to repair a damaged state.
 
@@ -196,7 +208,7 @@ class Past:
             FleetError: the state is damaged, or was written by a later version; carries a problem for every resource
                 and field concerned.
         """
-        reader = _Collector(fleet)
+        reader = _Collector(fleet, formerly)
         problems: list[Problem] = []
         for resource in resources:
             urn = Urn.parse(resource.urn)
@@ -367,6 +379,7 @@ class _Roster:
     stays_on_leaving: bool = False
     hub: str = ""
     once: Mapping[str, str] = attrs.field(factory=dict)
+    stacks: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -412,15 +425,16 @@ _OWN: Mapping[str, type[_MemberOutputs | _Named | _Binding]] = {
 class _Collector:
     """Collector of what the resources of one fleet say."""
 
-    def __init__(self, fleet: str) -> None:
-        self.fleet = fleet
+    def __init__(self, fleet: str, formerly: Sequence[str] = ()) -> None:
+        self.fleet, self.formerly = fleet, formerly
+        self.stacks: set[str] = set()
         self.budget = Budget()
         self.roster = _Roster()
         self.records: dict[str, Record[Any, Any]] = {}
         self.decided: dict[str, frozenset[str]] = {}
         self.protected: set[str] = set()
         self.shown: dict[str, Mapping[str, Any]] = {}
-        self.formerly: dict[str, tuple[str, ...]] = {}
+        self.earlier: dict[str, tuple[str, ...]] = {}
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
         self.keeps: dict[tuple[str, str], str] = {}
         self.members: dict[str, _MemberOutputs] = {}
@@ -437,10 +451,10 @@ class _Collector:
             FleetError: a later version has written it.
         """
         if names.is_object(urn.type) and names.HUB in urn.types:
-            if key := names.hub_key_of(self.fleet, urn):
+            if key := self._first(names.hub_key_of, urn):
                 self.on_hub[key] = urn.text
         elif names.is_object(urn.type):
-            place = names.place_of(self.fleet, urn)
+            place = self._first(names.place_of, urn)
             if place:
                 self.objects.append((place, urn, was_found(outputs)))
             elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
@@ -449,6 +463,11 @@ class _Collector:
             self.urns[urn.type, urn.name] = urn.text
         else:
             self._read_own(urn, outputs)
+
+    def _first(self, read: Callable[[str, Urn], T | None], urn: Urn) -> T | None:
+        """Return what a URN says under the name of the fleet, or else under a former one."""
+        found = (read(fleet, urn) for fleet in (self.fleet, *self.formerly))
+        return next((one for one in found if one is not None), None)
 
     def _count(self, contents: Any) -> None:
         for revision, text in contents.items() if isinstance(contents, Mapping) else ():
@@ -461,14 +480,19 @@ class _Collector:
         check_format(outputs)
         self._count(outputs.get("contents"))
         own = decode(_OWN[urn.type], outputs) if urn.type in _OWN else None
-        if _fleet_in(urn, own, outputs) != self.fleet:
+        if own is None:
+            self.stacks |= stacks_in(outputs)
+        fleet = _fleet_in(urn, own, outputs)
+        if fleet not in (self.fleet, *self.formerly):
             return
         if (urn.type, urn.name) in self.urns:
             raise MisfitError(Problem("is kept twice, under two URNs"))
         self.urns[urn.type, urn.name] = urn.text
         match own:
             case None:
-                self.roster = decode(_Roster, outputs)
+                # Of several, the one that the last update has written has the name of the fleet.
+                roster = decode(_Roster, outputs)
+                self.roster = roster if fleet == self.fleet or self.roster == _Roster() else self.roster
             case _MemberOutputs():
                 self.members[own.member] = own
             case _Binding():
@@ -481,7 +505,7 @@ class _Collector:
                 with below("apply"):
                     decode(ApplyMode, outputs.get("apply") or {})
                 if own.formerly:
-                    self.formerly[own.key] = own.formerly
+                    self.earlier[own.key] = own.formerly
                 if own.protected:
                     self.protected.add(own.key)
 
@@ -518,7 +542,9 @@ class _Collector:
             on_hub=self.on_hub,
             hub=roster.hub,
             once=roster.once,
-            formerly=self.formerly,
+            fleets=tuple(self.formerly),
+            stacks=frozenset(self.stacks),
+            formerly=self.earlier,
         )
 
     def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:

@@ -137,9 +137,9 @@ class _Namesakes:
                 self.current[old] = new
         taken = set(self.current.values())
         for name in sorted(self._declared - self._recorded.keys() - taken):
-            old = gone.get(options.identities.get(name, ""))
-            if old is not None:
-                self.current[old] = name
+            identity = options.identities.get(name, "")
+            if identity in gone:
+                self.current[gone[identity]] = name
 
     def _is_at(self, new: str, old: str, past: Past, options: Options) -> bool:
         """Return whether a member has the cluster that another record names, and not the one that its own names."""

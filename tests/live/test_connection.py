@@ -145,7 +145,7 @@ def test_nothing_with_a_kubeconfig_that_does_not_work(api: Api, bad: str, capfd:
     began = time.monotonic()
     assert ask_cluster(text, timeout=SOON).uid is None
     with pytest.raises(FleetError) as raised:
-        delete_leftovers(text, [APP], stack=STACK, timeout=SOON)
+        delete_leftovers(text, [APP], stacks={STACK}, timeout=SOON)
     assert time.monotonic() - began < 2 * BOUND
     assert [problem.subject for problem in raised.value.problems] == ["Deployment shop/app"]
     assert no_secret(raised.value)
@@ -175,36 +175,36 @@ def test_a_plugin_that_hangs_is_ended(api: Api, tmp_path: Path) -> None:
 
 def test_deletes_what_carries_the_annotation(api: Api) -> None:
     objects = [SETTINGS, APP, ROLE, APP]
-    assert delete_leftovers(api.kubeconfig(), objects, stack=STACK) == (SETTINGS, APP, ROLE)
+    assert delete_leftovers(api.kubeconfig(), objects, stacks={STACK}) == (SETTINGS, APP, ROLE)
     assert [path for path, _ in api.deleted] == [SETTINGS_PATH, APP_PATH, ROLE_PATH]
     for path, options in api.deleted:
         assert options["propagationPolicy"] == "Background"
         assert options["preconditions"] == {"uid": f"uid of {path}"}
-    assert delete_leftovers(api.kubeconfig(), objects, stack=STACK) == (), "all are gone"
+    assert delete_leftovers(api.kubeconfig(), objects, stacks={STACK}) == (), "all are gone"
 
 
 @pytest.mark.parametrize("stack", ["organization/shop/prod", None])
 def test_leaves_what_another_brought(api: Api, stack: str | None) -> None:
     api.put(APP_PATH, stack)
-    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stack=STACK) == (SETTINGS,)
+    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stacks={STACK}) == (SETTINGS,)
     assert APP_PATH in api.objects
 
 
 def test_leaves_what_stood_there_before(api: Api) -> None:
     api.objects[APP_PATH]["metadata"]["annotations"][FOUND_ANNOTATION] = FOUND
-    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stack=STACK, spares_found=True) == (SETTINGS,)
-    assert delete_leftovers(api.kubeconfig(), [APP], stack=STACK) == (APP,)
+    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stacks={STACK}, spares_found=True) == (SETTINGS,)
+    assert delete_leftovers(api.kubeconfig(), [APP], stacks={STACK}) == (APP,)
 
 
 def test_leaves_what_is_going(api: Api) -> None:
     api.put(APP_PATH, STACK, deletionTimestamp="2026-01-01T00:00:00Z")
-    assert delete_leftovers(api.kubeconfig(), [APP], stack=STACK) == ()
+    assert delete_leftovers(api.kubeconfig(), [APP], stacks={STACK}) == ()
     assert not api.deleted
 
 
 def test_what_goes_at_the_same_moment_was_not_deleted_here(api: Api) -> None:
     api.answers["DELETE"] = refuses(404)
-    assert delete_leftovers(api.kubeconfig(), [APP], stack=STACK) == ()
+    assert delete_leftovers(api.kubeconfig(), [APP], stacks={STACK}) == ()
 
 
 @pytest.mark.parametrize(
@@ -216,12 +216,12 @@ def test_what_goes_at_the_same_moment_was_not_deleted_here(api: Api) -> None:
     ],
 )
 def test_a_kind_of_the_past_is_done(api: Api, past: Leftover) -> None:
-    assert delete_leftovers(api.kubeconfig(), [past, SETTINGS], stack=STACK) == (SETTINGS,)
+    assert delete_leftovers(api.kubeconfig(), [past, SETTINGS], stacks={STACK}) == (SETTINGS,)
 
 
 def test_a_version_of_the_past_is_found_in_another_one(api: Api) -> None:
     old = attrs.evolve(APP, api_version="apps/v1beta2")
-    assert delete_leftovers(api.kubeconfig(), [old], stack=STACK) == (old,)
+    assert delete_leftovers(api.kubeconfig(), [old], stacks={STACK}) == (old,)
     assert [path for path, _ in api.deleted] == [APP_PATH]
 
 
@@ -229,11 +229,11 @@ def test_the_namespace_of_the_context_where_there_is_no_other(api: Api) -> None:
     parsed = yaml.safe_load(api.kubeconfig())
     parsed["contexts"][0]["context"]["namespace"] = "shop"
     bare = attrs.evolve(SETTINGS, namespace="")
-    assert delete_leftovers(yaml.safe_dump(parsed), [bare], stack=STACK) == (bare,)
+    assert delete_leftovers(yaml.safe_dump(parsed), [bare], stacks={STACK}) == (bare,)
 
 
 def test_nothing_left_is_not_even_asked_for() -> None:
-    assert delete_leftovers("no kubeconfig", [], stack=STACK) == ()
+    assert delete_leftovers("no kubeconfig", [], stacks={STACK}) == ()
 
 
 @pytest.mark.parametrize(("status", "shown"), [(401, "401 Unauthorized"), (403, "403 Forbidden"), (599, "599")])
@@ -241,7 +241,7 @@ def test_nothing_left_is_not_even_asked_for() -> None:
 def test_refused(api: Api, status: int, shown: str, where: str) -> None:
     api.answers[where] = refuses(status)
     with pytest.raises(FleetError) as raised:
-        delete_leftovers(api.kubeconfig(), [APP], stack=STACK)
+        delete_leftovers(api.kubeconfig(), [APP], stacks={STACK})
     (problem,) = raised.value.problems
     assert problem.subject == "Deployment shop/app"
     assert problem.what.endswith(f"its cluster refuses with {shown}")
@@ -252,7 +252,7 @@ def test_refused(api: Api, status: int, shown: str, where: str) -> None:
 def test_one_that_is_refused_does_not_keep_the_others(api: Api) -> None:
     api.answers[APP_PATH] = refuses(403)
     with pytest.raises(FleetError) as raised:
-        delete_leftovers(api.kubeconfig(), [APP, SETTINGS, ROLE], stack=STACK)
+        delete_leftovers(api.kubeconfig(), [APP, SETTINGS, ROLE], stacks={STACK})
     assert [problem.subject for problem in raised.value.problems] == [str(APP)]
     assert [path for path, _ in api.deleted] == [SETTINGS_PATH, ROLE_PATH]
 
@@ -262,7 +262,7 @@ def test_one_that_is_not_answered_is_a_problem(api: Api, bad: str) -> None:
     api.answers[APP_PATH] = BAD_ANSWERS[bad](api)
     began = time.monotonic()
     with pytest.raises(FleetError) as raised:
-        delete_leftovers(api.kubeconfig(), [SETTINGS, APP], stack=STACK, timeout=2)
+        delete_leftovers(api.kubeconfig(), [SETTINGS, APP], stacks={STACK}, timeout=2)
     assert time.monotonic() - began < 2 + BOUND
     assert [problem.subject for problem in raised.value.problems] == [str(APP)]
     assert "does not answer" in str(raised.value)
@@ -273,7 +273,7 @@ def test_one_that_is_not_answered_is_a_problem(api: Api, bad: str) -> None:
 def test_what_is_no_kubernetes_api_holds_nothing_back(api: Api) -> None:
     api.objects.clear()
     with pytest.raises(FleetError) as raised:
-        delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stack=STACK)
+        delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stacks={STACK})
     assert len(raised.value.problems) == 2
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.testing import StackState
 from tests.plan.stack import Seen, Stack
 from tests.plan.test_histories import Written
 
@@ -19,7 +20,7 @@ CLUSTERS = ("one", "two", "three")
 MEMBERS = ("a", "b", "c", "d")
 PLACEMENTS = ("p", "q", "r")
 ALL = {"placementType": "PickAll"}
-quick = settings(phases=[Phase.explicit, Phase.generate], max_examples=8, deadline=None)
+thorough = settings(phases=[Phase.explicit, Phase.generate], max_examples=10, deadline=None)
 
 
 @attrs.frozen
@@ -37,7 +38,7 @@ class Names:
     image: str = "web:1"
 
     def written(self) -> Written:
-        spaces = [f"space-{number}" for number, _ in enumerate(self.placements)]
+        spaces = ("one", "two")
         return Written(
             {name: {} for name in self.members},
             {name: (space, ALL) for name, space in zip(self.placements, spaces, strict=True)},
@@ -86,7 +87,8 @@ def another(names: Names, change: tuple[str, int, str]) -> Names:
     values = list(getattr(names, field))
     if name not in values:
         values[position % len(values)] = name
-    return attrs.evolve(names, **{field: tuple(values)})
+    new: Any = {field: tuple(values)}
+    return attrs.evolve(names, **new)
 
 
 changed = st.one_of(
@@ -116,13 +118,15 @@ def is_free(names: Names, *used: Names) -> bool:
     return True
 
 
-@quick
+@pytest.mark.long
+@thorough
 @given(steps, st.booleans())
 def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
     """Whatever is renamed, said or found, wherever an update breaks, and whether the source then goes on or back."""
     stack = Stack(shown=shown)
     stack.carry_out(ran(stack, started, {}).run)
     live, names, tried = dict(stack.live), started, [started]
+    assert len(live) == len(CLUSTERS) * 4
     said: dict[str, dict[str, str]] = {"members": {}, "placements": {}}
     for changes, image, broken, after, stays in history:
         wanted = attrs.evolve(names if after == "go back" else tried[-1], image=image)
@@ -151,7 +155,7 @@ def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
 
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize("stays", [True, False])
-@pytest.mark.parametrize("broken", CLUSTERS)
+@pytest.mark.parametrize("broken", ["two", "three"])
 @pytest.mark.parametrize("field", ["members", "placements"])
 def test_a_rename_that_breaks_and_goes_back(field: str, broken: str, stays: bool, shown: bool) -> None:
     """Also where the old and the new name are in the state together, and the roster knows the old one alone."""
@@ -169,3 +173,66 @@ def test_a_rename_that_breaks_and_goes_back(field: str, broken: str, stays: bool
     assert stack.live == live
     again = plan_of(ran(stack, started, said if stays else {}))
     assert not [one for one in again.subjects if one.changes]
+
+
+def renamed_stack(stack: Stack, name: str) -> None:
+    """What ``pulumi stack rename`` does: all URNs have the new name, and nothing else is changed."""
+    old, new = f"urn:pulumi:{stack.name}::", f"urn:pulumi:{name}::"
+    text = {urn.replace(old, new): one for urn, one in stack.state.resources.items()}
+    stack.state = StackState(
+        {
+            urn: attrs.evolve(
+                one,
+                urn=urn,
+                parent=one.parent.replace(old, new),
+                provider=one.provider.replace(old, new),
+                dependencies=tuple(each.replace(old, new) for each in one.dependencies),
+            )
+            for urn, one in text.items()
+        }
+    )
+    stack._retained = {urn.replace(old, new) for urn in stack._retained}
+    stack.name = stack.fleet = name
+
+
+@pytest.mark.parametrize("broken", [None, "both"])
+def test_a_stack_that_is_renamed_takes_its_fleet_along(broken: str | None) -> None:
+    """The name of the fleet follows that of the stack; an update may have broken before, and another one after it."""
+    stack = Stack(name="dev")
+    stack.carry_out(ran(stack, started, {}).run)
+    live, wanted = dict(stack.live), attrs.evolve(started, image="web:2")
+    if broken in ("before", "both"):
+        stack.carry_out(ran(stack, wanted, {}, {"b"}).run)
+    for name in ("prod", "live"):
+        renamed_stack(stack, name)
+        seen = ran(stack, wanted, {}, {"b"} if broken in ("after", "both") else set())
+        assert not plan_of(seen).departures
+        assert any(f"is called {name} now" in one.what for one in plan_of(seen).warnings)
+        stack.carry_out(seen.run)
+        assert stack.live == live
+        if seen.run.error is not None:
+            again = ran(stack, wanted, {})
+            assert not plan_of(again).departures
+            stack.carry_out(again.run)
+            assert stack.live == live
+        rest = plan_of(ran(stack, wanted, {}))
+        assert not rest.changes
+        assert not [one for one in rest.warnings if one.subject.startswith("fleet ")]
+        assert {urn.rpartition("::")[2].partition("/")[0] for urn in stack.state.resources if "$" in urn} == {name}
+        wanted = attrs.evolve(wanted, image=f"web:{name}")
+
+
+def test_a_rename_of_a_fleet_that_breaks_and_goes_back() -> None:
+    stack = Stack()
+    stack.carry_out(ran(stack, started, {}).run)
+    live, wanted = dict(stack.live), attrs.evolve(started, image="web:2")
+    stack.fleet = "prod"
+    stack.carry_out(ran(stack, wanted, {}, {"b"}).run)
+    stack.fleet = "third"
+    stack.carry_out(ran(stack, wanted, {}, {"b"}).run)
+    stack.fleet = "dev"
+    back = ran(stack, started, {})
+    assert not plan_of(back).departures
+    stack.carry_out(back.run)
+    assert stack.live == live
+    assert not plan_of(ran(stack, started, {})).changes
