@@ -54,7 +54,7 @@ def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str
     resources, declared = _resources(get_monitor()), _declared()
     declared.declare(fleet)
     former = declared.former_names(fleet, list(said), StoredFleets.of(resources), pulumi.get_stack())
-    return Past.of(resources, fleet, formerly=former), declared.guessed.intersection(former)
+    return Past.of(resources, fleet, formerly=former), frozenset(former).intersection(declared.guessed)
 
 
 def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:

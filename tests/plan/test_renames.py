@@ -163,7 +163,8 @@ def test_a_rename_that_breaks_and_goes_back(field: str, broken: str, stays: bool
     stack.carry_out(ran(stack, started, {}).run)
     live = dict(stack.live)
     wanted = another(attrs.evolve(started, image="web:2"), (field, 1, "d" if field == "members" else "r"))
-    said = {} if shown and not stays else wanted.renamed(started)
+    said = wanted.renamed(started)
+    said = {**said, "members": {}} if shown and not stays else said
     for fails in ({wanted.members[CLUSTERS.index(broken)]}, {wanted.members[2]}):
         stack.carry_out(ran(stack, wanted, said, fails).run)
         assert stack.live == live
