@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.identification import Identification, in_thread
+from fleet_components.components.identification import Identification
+from fleet_components.components.process import in_thread
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.kubeconfig import read_kubeconfig

@@ -48,6 +48,7 @@ class DeliveryArgs:
         providers: the Kubernetes providers of the members.
         former: former names and URNs of the resources.
         after: resources to wait for: the checks that every member is still the same cluster.
+        tries: tries the new form of an object on a member that has to create it anew.
         clear: deletes retained objects from a member that have to be created anew.
         marks: returns the transforms that mark an object that stood on a member before.
         compare: compares objects with those on a member.
@@ -61,6 +62,7 @@ class DeliveryArgs:
     providers: MemberProviders
     former: Former
     after: Sequence[pulumi.Resource]
+    tries: Callable[[str, Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
     compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
@@ -188,6 +190,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             objects=objects,
             provider=None if mode.reports else args.providers.of(cluster, mode),
             former=args.former,
+            tries=partial(args.tries, cluster),
             clear=partial(args.clear, cluster),
             marks=partial(args.marks, cluster),
             outlives=partial(args.plan.outlives, self.decided, cluster),

@@ -30,6 +30,7 @@ from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
+from fleet_components.components.trials import Trials
 from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
@@ -112,7 +113,9 @@ class Fleet(pulumi.ComponentResource):
         members |= {one: member for one, member in gone.items() if member.lost}
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
         written = args.source.origins
-        identification = Identification(name, members, self.plan, former, not args.render_to, written, gone, self)
+        trials = Trials(self.plan, written, self)
+        reaches = not args.render_to
+        identification = Identification(name, members, self.plan, former, reaches, written, gone, self, trials)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
@@ -121,6 +124,7 @@ class Fleet(pulumi.ComponentResource):
             providers=providers,
             former=former,
             after=providers.after,
+            tries=identification.tries,
             clear=identification.delete,
             marks=identification.marks,
             compare=partial(compare, identification),
@@ -134,7 +138,7 @@ class Fleet(pulumi.ComponentResource):
         delivered = {**self.placements, **self.templates}
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
-            tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values())).broken)
+            tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values()), trials).broken)
         last = [binding for one in delivered.values() for binding in one.last]
         last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect

@@ -6,12 +6,11 @@ All members are asked before anything is written to any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from importlib import import_module
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import pulumi
@@ -20,8 +19,9 @@ from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
-from fleet_components.components.process import in_process, unknown
+from fleet_components.components.process import in_process, in_thread, unknown
 from fleet_components.components.refusal import RefusedError, refusing
+from fleet_components.components.trials import Trials
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
@@ -53,8 +53,6 @@ from fleet_components.plan.ownership import (
 )
 from fleet_components.plan.record import FORMAT
 
-T = TypeVar("T")
-_AT_ONCE = 64
 _UNCOMPARED = "its member did not answer in time"
 _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (
@@ -81,6 +79,7 @@ class Identification:
         written: where the objects of the source are written.
         gone: members that are no longer declared, by name, as they were reached before.
         parent: the parent of the resources.
+        trials: the trials of what is replaced.
     """
 
     fleet: str
@@ -91,6 +90,7 @@ class Identification:
     written: Mapping[ObjectKey, Origin]
     gone: Mapping[str, Member]
     parent: pulumi.Resource
+    trials: Trials
 
     @cached_property
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
@@ -142,9 +142,9 @@ class Identification:
         Raises:
             RefusedError: it must not be taken over any more, or the member cannot be asked.
         """
-        name, loop = one.cluster, asyncio.get_running_loop()
+        name = one.cluster
         kubeconfig = str(await pulumi.Output.from_input(self._asked[name]).future())
-        answer = await loop.run_in_executor(_pool(), _answer, name, kubeconfig, [_as_leftover(one)])
+        answer = await in_thread(partial(_answer, name, kubeconfig, [_as_leftover(one)]))
         if answer.objects is None:
             raise RefusedError([Problem(_UNCOMPARED, subject=f"{one.key} on {name}")])
         answers = {name: answer}
@@ -226,6 +226,22 @@ class Identification:
         asked = self.reaches and not in_process() and not self.members[name].lost
         return self._kubeconfig(name) if asked else None
 
+    def tries(
+        self, name: str, data: Mapping[str, Any], mode: ApplyMode, after: pulumi.Output[Any]
+    ) -> pulumi.Output[Any]:
+        """Return an output that is known once the new form of an object was tried, in an update.
+
+        Args:
+            name: the member that deletes the object and creates it anew.
+            data: its new form.
+            mode: how it is written.
+            after: output that has to be known first.
+        """
+        kubeconfig = None if pulumi.runtime.is_dry_run() else self.asked_with(name)
+        if kubeconfig is None:
+            return pulumi.Output.from_input(None)
+        return self.trials.again(name, kubeconfig, data, mode, after)
+
     @cached_property
     def _asked(self) -> Mapping[str, Any]:
         """Kubeconfigs of the members that are asked, by name."""
@@ -251,10 +267,9 @@ class Identification:
     async def _ask(
         self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]
     ) -> Mapping[str, Answer]:
-        loop = asyncio.get_running_loop()
         arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
         asked = [
-            loop.run_in_executor(_pool(), _answer, name, text, list(map(_as_leftover, arriving[name])))
+            in_thread(partial(_answer, name, text, list(map(_as_leftover, arriving[name]))))
             for name, text in kubeconfigs.items()
         ]
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
@@ -264,6 +279,8 @@ class Identification:
         standing = [one for name in kubeconfigs for one in rewritten(self.plan, name)]
         judged = (*compared_first(coming, _live(answers)), *standing)
         self._refuse_foreign(coming, standing, answers, await self._compared(judged, kubeconfigs))
+        if self.reaches and not in_process():
+            await self.trials.begin(kubeconfigs, [name for name, answer in answers.items() if answer.uid is None])
         self._tell_taken(coming, answers, settings)
         return answers
 
@@ -271,9 +288,8 @@ class Identification:
         self, judged: Sequence[Arrival], kubeconfigs: Mapping[str, str]
     ) -> Mapping[Pair, ObservedObject]:
         """Return how objects on their members differ from what comes."""
-        loop = asyncio.get_running_loop()
         asked = [
-            loop.run_in_executor(_pool(), _differences, name, kubeconfigs[name], each, self.plan.manager)
+            in_thread(partial(_differences, name, kubeconfigs[name], each, self.plan.manager))
             for name, each in grouped(judged, lambda one: one.cluster).items()
         ]
         return {pair: one for found in await asyncio.gather(*asked) for pair, one in found.items()}
@@ -474,15 +490,3 @@ def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]
     """Return the contexts or the clusters of a kubeconfig by name; malformed entries are left out."""
     given = (one for one in config[f"{what}s"] if isinstance(one, Mapping))
     return {str(one.get("name")): data for one in given if isinstance(data := one.get(what), Mapping)}
-
-
-async def in_thread(ask: Callable[[], T]) -> T:
-    """Return what a function returns that waits for members, without holding up anything else."""
-    return await asyncio.get_running_loop().run_in_executor(_pool(), ask)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    # A cluster that hangs holds its thread for seconds. The default threads are those of the SDK's calls to the engine
-    # (pulumi/runtime/resource.py, run_in_executor), which must not wait for that.
-    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fleet-components")

@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 from pulumi.runtime import stack
@@ -23,6 +24,8 @@ from fleet_components.plan import private_files
 
 _LOOK = 0.02
 """Time in seconds between two looks whether the body of the program has ended."""
+T = TypeVar("T")
+_AT_ONCE = 64
 _PATIENCE = 2
 """Longest time in seconds that the engine may take for the last words; it kills the program after 5 s."""
 LastWords = Callable[[], Iterable[tuple[str, str]]]
@@ -65,6 +68,18 @@ def _in_body() -> bool:
     while frame is not None and frame.f_code.co_filename != stack.__file__:
         frame = frame.f_back  # type: ignore[assignment]
     return frame is not None
+
+
+async def in_thread(ask: Callable[[], T]) -> T:
+    """Return what a function returns that waits for members, without holding up anything else."""
+    return await asyncio.get_running_loop().run_in_executor(_pool(), ask)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    # A cluster that hangs holds its thread for seconds. The default threads are those of the SDK's calls to the engine
+    # (pulumi/runtime/resource.py, run_in_executor), which must not wait for that.
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fleet-components")
 
 
 def tell_at_end(last_words: LastWords) -> None:

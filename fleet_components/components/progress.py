@@ -10,11 +10,18 @@ import pulumi
 
 from fleet_components.components.delivery import SubjectDelivery
 from fleet_components.components.target import Target
+from fleet_components.components.trials import Trials
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.text import few, visible
+from fleet_components.plan.fleet_plan import grouped
 from fleet_components.rollout.rollout import Change
 
 _MOVES = (Change.ADD, Change.UPDATE)
+_FATES = (
+    (True, "gone from {cluster}, where it was to be replaced: {objects}"),
+    (False, "deleted on {cluster} and created anew: {objects}"),
+    (None, "{cluster} does not say whether it still has {objects}, which was to be replaced"),
+)
 
 
 class Progress:
@@ -22,10 +29,11 @@ class Progress:
 
     Args:
         deliveries: the placements and templates of a fleet.
+        trials: the objects that are deleted and created anew, as they stood before the update.
     """
 
-    def __init__(self, deliveries: Sequence[SubjectDelivery]) -> None:
-        self._deliveries = deliveries
+    def __init__(self, deliveries: Sequence[SubjectDelivery], trials: Trials) -> None:
+        self._deliveries, self._trials = deliveries, trials
         self._stands: dict[pulumi.Resource, str] = {}
         self._following = [
             asyncio.ensure_future(self._follow(resource)) for delivery in deliveries for resource in _parts(delivery)
@@ -52,6 +60,7 @@ class Progress:
     def _line(self, delivery: SubjectDelivery, wave: int, broken: Sequence[str], untouched: Mapping[str, int]) -> str:
         under_way = {str(key) for cluster in broken for key in self._under_way(delivery.targets[cluster])}
         parts = [f"wave {wave} broke on {few(broken)}{f' ({few(sorted(under_way))})' if under_way else ''}"]
+        parts += self._gone(delivery, broken)
         if untouched:
             first, last = min(untouched.values()), max(untouched.values())
             later = f"wave {first} is" if first == last else f"waves {first}..{last} are"
@@ -59,6 +68,15 @@ class Progress:
         if delivery.decided.outcome.rollout.removals:
             parts.append("nothing is removed")
         return f"{delivery.decided.subject.key}: {'; '.join(parts)}; the next pulumi up begins with {few(broken)}"
+
+    def _gone(self, delivery: SubjectDelivery, broken: Sequence[str]) -> Iterator[str]:
+        """Yield what was to be replaced on members and is not there any more as it was."""
+        keys = {cluster: delivery.decided.keys(cluster) for cluster in broken}
+        fates = self._trials.gone((cluster, key) for cluster in broken for key in keys[cluster])
+        for gone, words in _FATES:
+            found = grouped([pair for pair, fate in fates.items() if fate is gone], lambda pair: pair[0])
+            for cluster, pairs in sorted(found.items()):
+                yield words.format(cluster=cluster, objects=few(sorted(str(key) for _, key in pairs)))
 
     def _under_way(self, target: Target) -> Iterator[ObjectKey]:
         """Yield the objects of a member that do not stand, in the first phase that has any."""

@@ -23,6 +23,7 @@ from fleet_components.live.connection import Leftover
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import visible
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.record import FORMAT, Objects, particulars
 from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
@@ -60,6 +61,7 @@ class TargetArgs:
         objects: the objects in the form that is registered.
         provider: the Kubernetes provider of the member; None if nothing is written.
         former: former names and URNs of the resources.
+        tries: tries the new form of an object that the member has to create anew.
         clear: deletes retained objects from the member that have to be created anew.
         marks: returns the transforms that mark an object that stood on the member before.
         outlives: returns whether an object stays when the subject does not bring it any more.
@@ -76,6 +78,7 @@ class TargetArgs:
     objects: Sequence[Mapping[str, Any]]
     provider: pulumi.ProviderResource | None
     former: Former
+    tries: Callable[[Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[ObjectKey], list[pulumi.ResourceTransform]]
     outlives: Callable[[ObjectKey], bool]
@@ -152,6 +155,8 @@ class Target(pulumi.ComponentResource):
         name = f"{self._name}/{names.short_name(manifest.key)}"
         retained = args.outlives(manifest.key)
         replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
+        if replaced and not pulumi.runtime.is_dry_run():
+            before = _once_known(args.tries(data, args.delivery.mode, _once(before)), before)
         # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi v3.259.0,
         # pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted beforehand.
         if replaced and retained:
@@ -182,12 +187,8 @@ class Target(pulumi.ComponentResource):
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
         key = manifest.key
-        gone = args.clear([Leftover(manifest.api_version, key.kind, key.namespace, key.name)], _once(before))
-
-        def once_gone(resource: pulumi.Input[pulumi.Resource]) -> pulumi.Output[pulumi.Resource]:
-            return pulumi.Output.all(gone, resource).apply(lambda found: found[1])
-
-        return [once_gone(resource) for resource in before]
+        left = [Leftover(manifest.api_version, key.kind, key.namespace, key.name)]
+        return _once_known(args.clear(left, _once(before)), before)
 
     def _report(self, args: TargetArgs, after: After) -> Report:
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
@@ -218,6 +219,15 @@ class Target(pulumi.ComponentResource):
         # The objects of the last phase, which come after all others.
         options = pulumi.ResourceOptions(parent=self, depends_on=list(placed))
         return Binding(self._name, props, pulumi.ResourceOptions.merge(options, alias))
+
+
+def _once_known(known: pulumi.Output[Any], resources: After) -> After:
+    """Return the resources as outputs that wait until something else is known as well."""
+
+    def both(resource: pulumi.Input[pulumi.Resource]) -> pulumi.Output[pulumi.Resource]:
+        return pulumi.Output.all(known, resource).apply(lambda found: found[1])
+
+    return [both(resource) for resource in resources]
 
 
 def _once(stand: After) -> pulumi.Output[Any]:

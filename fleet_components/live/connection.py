@@ -156,11 +156,12 @@ def connected(kubeconfig: str, deadline: float) -> Iterator[Connection]:
         yield Connection(client, config.namespace, deadline)
 
 
-def _said(content: bytes) -> str:
-    """Return the message of an API server's error; empty if the answer is none."""
+def _status(content: bytes) -> Mapping[str, Any]:
+    """Return the ``Status`` with which an API server refuses a request; empty if the answer is none."""
     with suppress(Exception):
-        return visible(str(read_json(content)["message"]))[:_LONGEST]
-    return ""
+        status = read_json(content)
+        return status if isinstance(status, Mapping) else {}
+    return {}
 
 
 class UnexpectedAnswer(Exception):
@@ -170,11 +171,19 @@ class UnexpectedAnswer(Exception):
         what: the response in words, after the name of the cluster.
         code: its HTTP status.
         said: what the API server says, in its words; they may quote what it was sent.
+        details: the ``details`` of its ``Status``: what was refused, and for which causes.
     """
 
-    def __init__(self, what: str, code: int = 0, said: str = "") -> None:
+    def __init__(self, what: str, code: int = 0, said: str = "", details: Mapping[str, Any] | None = None) -> None:
         super().__init__(what)
-        self.code, self.said = code, said or what
+        self.code, self.said, self.details = code, said or what, details or {}
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that an API server refuses; empty if it names none."""
+        causes = self.details.get("causes")
+        named = causes if isinstance(causes, list) else []
+        return tuple(str(one.get("field", "")) for one in named if isinstance(one, Mapping))
 
 
 @attrs.define
@@ -208,7 +217,10 @@ class Connection:
         if not answer.is_success:
             status = answer.status_code
             what = f"refuses with {status} {http.responses.get(status, '')}".rstrip()
-            raise UnexpectedAnswer(what, status, _said(answer.content))
+            told = _status(answer.content)
+            said, details = told.get("message"), told.get("details")
+            said = visible(said)[:_LONGEST] if isinstance(said, str) else ""
+            raise UnexpectedAnswer(what, status, said, details if isinstance(details, Mapping) else {})
         return answer
 
     def try_out(self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False) -> Any:
@@ -227,7 +239,8 @@ class Connection:
         key = Manifest(data).key
         path = self._path(Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name))
         options = {"dryRun": "All", "fieldManager": manager, **({} if create else {"force": str(force).lower()})}
-        if not path:
+        # An object is sent in its own version only, although it can be read in any other of its group.
+        if f"/{data['apiVersion']}/" not in path:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
         method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
         path = path.rpartition("/")[0] if create else path
@@ -259,6 +272,15 @@ class Connection:
                 if resource["kind"] == kind and "/" not in resource["name"]:
                     return list(self._answer("GET", f"{root}/{resource['name']}{options}", None).json()["items"])
         return []
+
+    def plural(self, api_version: str, kind: str) -> str:
+        """Return the plural by which requests call a kind; empty if it is not served.
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            UnexpectedAnswer: the cluster answers with an error.
+        """
+        return "".join(self._path(Leftover(api_version, kind, "", "any")).split("/")[-2:-1])
 
     def change(self, one: Leftover, patch: Any, *, manager: str) -> None:
         """Change an object: by a merge patch, or by a JSON patch if a list is given.

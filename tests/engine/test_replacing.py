@@ -89,7 +89,7 @@ def test_replaced(story: Engine[Story], make: Any) -> None:
         shown, done = story.preview(), story.up()
         assert shown.ok, shown.text
         assert done.ok, done.text
-        assert "cannot be changed in place" in shown.text
+        assert "replaced, because" in shown.text
         for outcome in (shown, done):
             what_happens = {name: change for name, change in outcome.changes.items() if name.startswith(old["kind"])}
             assert set(what_happens.values()) == {"create-replacement"}, outcome.changes

@@ -1,0 +1,208 @@
+"""Trials of what is deleted and created anew: what its members say to the new form before anything is deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+import pulumi
+
+from fleet_components.components.process import in_thread
+from fleet_components.components.refusal import RefusedError
+from fleet_components.live.asked_objects import Wanted
+from fleet_components.live.connection import Leftover, ask_cluster
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.trial import Trial, try_all
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, visible
+from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.guard import Pair
+
+_REFUSED = "is to be replaced on {where}, and the API server refuses the new form: {words}"
+_REFUSED_HINT = (
+    "the old one stays; change the object, or what refuses it. It is tried beside the old one, under another name: "
+    "if that is the only reason, delete the old one by hand"
+)
+_UNCHECKED = "is to be replaced on {where}; the new form is not checked: {reason}"
+_UNCHECKED_HINT = "if the API server refuses it then, the object is gone until an update creates it"
+_NO_KUBECONFIG = "no kubeconfig is known to ask with"
+_SILENT = Trial(unchecked="its API server does not answer")
+_SECONDS = 1.5
+"""Longest time for a question at the end of a failed update; the engine kills the program soon after."""
+
+
+@attrs.define
+class Trials:
+    """Trials of the objects that an update deletes and creates anew.
+
+    Attributes:
+        plan: the plan.
+        written: where the objects of the source are written.
+        parent: the resource that warnings are about.
+        found: the answers so far, by member and object.
+    """
+
+    plan: FleetPlan
+    written: Mapping[ObjectKey, Origin]
+    parent: pulumi.Resource
+    found: dict[Pair, Trial] = attrs.field(factory=dict)
+    _kubeconfigs: dict[str, str] = attrs.field(factory=dict, repr=False)
+
+    async def begin(self, kubeconfigs: Mapping[str, str], silent: Collection[str]) -> None:
+        """Try everything that is replaced, and warn of what cannot be tried.
+
+        Args:
+            kubeconfigs: the kubeconfigs of the members, by name.
+            silent: the members that do not answer.
+
+        Raises:
+            RefusedError: an API server refuses a new form.
+        """
+        self._kubeconfigs |= kubeconfigs
+        wanted = {name: found for name in self.plan.members if (found := replacing(self.plan, name))}
+        answering = {name: kubeconfigs.get(name, "") for name in wanted if name not in silent}
+        asked = [in_thread(partial(_trials, name, text, wanted[name])) for name, text in answering.items()]
+        for trials in await asyncio.gather(*asked):
+            self.found |= trials
+        for name in wanted.keys() - answering.keys():
+            self.found |= dict.fromkeys(((name, Manifest(one.data).key) for one in wanted[name]), _SILENT)
+        if problems := list(_refused(self.found, self.written)):
+            raise RefusedError(problems)
+        for warning in _unchecked(self.found):
+            pulumi.log.warn(str(warning), self.parent)
+
+    def again(
+        self, name: str, kubeconfig: pulumi.Output[str], data: Mapping[str, Any], mode: ApplyMode, after: Any
+    ) -> pulumi.Output[Any]:
+        """Return an output that is known once an object was tried once more, directly before it is replaced.
+
+        Args:
+            name: the member.
+            kubeconfig: its kubeconfig.
+            data: the object in its new form.
+            mode: how it is written.
+            after: output that has to be known first.
+        """
+        wanted = Wanted(data, mode, self.plan.manager)
+
+        async def once_more(known: Sequence[Any]) -> None:
+            trials = await in_thread(partial(_trials, name, known[0], [wanted]))
+            if problems := list(_refused(trials, self.written)):
+                raise RefusedError(problems)
+            fresh = {pair: one for pair, one in trials.items() if one.unchecked != self._unchecked_before(pair)}
+            for warning in _unchecked(fresh):
+                pulumi.log.warn(str(warning), self.parent)
+
+        return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(once_more))
+
+    def _unchecked_before(self, pair: Pair) -> str:
+        return self.found[pair].unchecked if pair in self.found else ""
+
+    def gone(self, pairs: Iterable[Pair]) -> Mapping[Pair, bool | None]:
+        """Return which of the objects that stood are not there any more as they were.
+
+        Returns:
+            True for what is gone, False for what was created anew, None where its member does not answer at once. What
+            stands as it was is left out.
+        """
+        stood = [pair for pair in pairs if pair in self.found and self.found[pair].uid]
+        versions = {
+            (name, Manifest(one.data).key): str(one.data["apiVersion"])
+            for name in {name for name, _ in stood}
+            for one in replacing(self.plan, name)
+        }
+        fates: dict[Pair, bool | None] = {}
+        for name, here in grouped(stood, lambda pair: pair[0]).items():
+            live = _uids(self._kubeconfigs.get(name, ""), name, [(versions[pair], pair[1]) for pair in here])
+            for pair in here:
+                if live is None:
+                    fates[pair] = None
+                elif live[pair] != self.found[pair].uid:
+                    fates[pair] = not live[pair]
+        return fates
+
+
+def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
+    """Return the objects that a member deletes and creates anew, in their new form."""
+    found: list[Wanted] = []
+    for one in plan.subjects:
+        pairs = ((cluster, key) for key in one.keys(cluster)) if cluster in one.deliveries else ()
+        if one.hub or plan.replaced.keys().isdisjoint(pairs):
+            continue
+        mode = one.deliveries[cluster].mode
+        sent = (data for data in plan.emitted(one, cluster) if (cluster, Manifest(data).key) in plan.replaced)
+        found += [Wanted(data, mode, plan.manager) for data in sent]
+    return tuple(found)
+
+
+def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[Pair, Trial]:
+    """Return what a member says to the new form of each object.
+
+    Args:
+        cluster: the member's name.
+        kubeconfig: its kubeconfig as text or path; empty if none is known.
+        wanted: the objects in their new form.
+    """
+    try:
+        found = try_all(read_kubeconfig(kubeconfig, cluster), wanted) if kubeconfig else {}
+    except FleetError:
+        found = {}
+    unasked = Trial(unchecked=_NO_KUBECONFIG)
+    keys = (Manifest(one.data).key for one in wanted)
+    return {(cluster, key): found.get(key, unasked) for key in keys}
+
+
+def _refused(trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+    """Yield a problem for each object whose new form is refused, naming the members that refuse it alike.
+
+    Args:
+        trials: the answers by member and object.
+        written: where the objects are written.
+    """
+    told = (((key, trial.refused), name) for (name, key), trial in trials.items() if trial.refused)
+    for (key, words), where in _alike(told):
+        origin = written.get(key)
+        yield Problem(
+            _REFUSED.replace("{where}", few(where)).replace("{words}", visible(words)),
+            subject=str(key),
+            hint=_REFUSED_HINT,
+            file=origin.file if origin else "",
+            line=origin.line if origin else None,
+        )
+
+
+def _unchecked(trials: Mapping[Pair, Trial]) -> Iterator[Problem]:
+    """Yield a warning for each object whose new form, or a part of it, could not be tried."""
+    told = (((key, trial.unchecked), name) for (name, key), trial in trials.items() if trial.unchecked)
+    for (key, reason), where in _alike(told):
+        what = _UNCHECKED.replace("{where}", few(where)).replace("{reason}", visible(reason))
+        yield Problem(what, subject=str(key), hint=_UNCHECKED_HINT)
+
+
+def _uids(kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]]) -> Mapping[Pair, str] | None:
+    """Return the uids of objects on a member, empty for those that are gone; None if it does not answer at once.
+
+    Args:
+        kubeconfig: the kubeconfig of a member, as text or path.
+        cluster: the member's name.
+        objects: the objects, each with its apiVersion.
+    """
+    asked = {key: Leftover(version, key.kind, key.namespace, key.name) for version, key in objects}
+    try:
+        live = ask_cluster(read_kubeconfig(kubeconfig, cluster), tuple(asked.values()), timeout=_SECONDS).objects
+    except FleetError:
+        return None
+    if live is None:
+        return None
+    return {(cluster, key): str(value_at(live.get(one), ("metadata", "uid")) or "") for key, one in asked.items()}
+
+
+def _alike(told: Iterable[tuple[tuple[ObjectKey, str], str]]) -> list[tuple[tuple[ObjectKey, str], list[str]]]:
+    """Return the members of which the same is to be said of an object."""
+    found = grouped(told, lambda one: one[0])
+    return [(what, sorted(name for _, name in each)) for what, each in sorted(found.items())]
