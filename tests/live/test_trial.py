@@ -124,7 +124,7 @@ def test_a_webhook_without_dry_runs(api: Api, effects: str, refused: bool) -> No
     names = [f"{kind.lower()}s" for kind in kinds]
     listed = zip(names, kinds, strict=True)
     api.objects[root] = {"resources": [{"name": name, "kind": kind, "namespaced": False} for name, kind in listed]}
-    api.lists = {f"{root}/{name}": [] for name in names}
+    api.lists |= {f"{root}/{name}": [] for name in names}
     api.lists[f"{root}/{names[1]}"] = [{"webhooks": [{"name": "old.example.com", "sideEffects": effects}]}]
     found = trial(api, thing("ConfigMap"))
     assert (bool(found.refused), "old.example.com" in found.unchecked) == (refused, not refused)
@@ -181,8 +181,9 @@ def test_a_definition_is_called_by_its_plural_and_its_group(api: Api) -> None:
     kind, plural = "CustomResourceDefinition", "customresourcedefinitions"
     api.objects[root] = {"resources": [{"name": plural, "kind": kind, "namespaced": False}]}
     spec = {"group": "example.com", "names": {"plural": "widgets", "kind": "Widget"}}
-    data = {"apiVersion": root[6:], "kind": kind, "metadata": {"name": "widgets.example.com"}, "spec": spec}
-    api.objects[f"{root}/{plural}/widgets.example.com"] = {**data, "metadata": {**data["metadata"], "uid": UID}}
+    name = "widgets.example.com"
+    data = {"apiVersion": root[6:], "kind": kind, "metadata": {"name": name}, "spec": spec}
+    api.objects[f"{root}/{plural}/{name}"] = {**data, "metadata": {"name": name, "uid": UID}}
     assert trial(api, data) == Trial(uid=UID)
     tried = api.bodies[-1]
     assert tried["metadata"]["name"] == "widgets0a1b2.example.com"
