@@ -23,7 +23,7 @@ from fleet_components.components.identification import Identification, identitie
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.observed import Start, start_of
-from fleet_components.components.past import once_declared, past_kubeconfigs, read_past
+from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, unreachable_members
@@ -288,6 +288,7 @@ def _plan(
         delivery=args.delivery,
     )
     past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    past = past if args.render_to else as_members_say(past, members.values())
     try:
         start = start_of(past, name, stack_name(), args)
     except FleetError as error:

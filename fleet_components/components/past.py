@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from functools import lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import attrs
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
@@ -20,18 +22,25 @@ from pulumi.runtime.settings import get_monitor
 from pulumi.runtime.sync_await import _sync_await
 
 from fleet_components.components.former import Former
-from fleet_components.components.process import body_ended
+from fleet_components.components.member import Member
+from fleet_components.components.process import body_ended, in_process
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
+from fleet_components.live.at_once import at_once
+from fleet_components.live.connection import Leftover, ask_cluster
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.model.problem import FleetError
 from fleet_components.plan import names
+from fleet_components.plan.departures import perhaps_gone
 from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
-from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import Past
-from fleet_components.plan.state import StoredResource, reveal
+from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.past import Past, Standing, settled_targets
+from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
 
 # The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
 # last update that succeeded, and getResource knows nothing of the old state.
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
+_AT_ONCE = 16
 
 
 def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
@@ -85,6 +94,36 @@ def _declared() -> DeclaredFleets:
 _DECLARED: WeakKeyDictionary[Any, DeclaredFleets] = WeakKeyDictionary()
 
 
+def as_members_say(past: Past, members: Iterable[Member]) -> Past:
+    """Return the past without the objects that were deleted to be replaced, and never created.
+
+    The members are asked, as far as their kubeconfigs are known before anything is registered.
+    Where one does not answer, they count as standing: what replaces them has to be confirmed.
+    """
+    known = {one.name: one for one in members if isinstance(one.kubeconfig, str) and not one.lost}
+    clusters = (member.cluster for member in known.values())
+    asked = list(perhaps_gone(past, clusters))
+    if not asked or in_process():
+        return past
+    gone = set[str]()
+
+    def ask(name: str, standing: Sequence[Standing]) -> None:
+        objects = {_leftover(one): one.urn for one in standing}
+        with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
+            answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
+            there = objects.keys() if answer.objects is None else answer.objects.keys()
+            gone.update(urn for one, urn in objects.items() if one not in there)
+
+    by_member = grouped(asked, lambda one: one.cluster)
+    list(at_once((partial(ask, name, standing) for name, standing in by_member.items()), _AT_ONCE))
+    standing = (attrs.evolve(one, gone=one.gone or one.urn in gone) for one in past.standing)
+    return attrs.evolve(past, standing=tuple(standing))
+
+
+def _leftover(one: Standing) -> Leftover:
+    return Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
+
+
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     """Return the kubeconfigs with which members that are no longer declared were reached, by member.
 
@@ -117,14 +156,32 @@ def _by_type(monitor: Any) -> Mapping[str, Sequence[StoredResource]]:
 @lru_cache(maxsize=1)
 def _resources(_monitor: Any) -> tuple[StoredResource, ...]:
     """Return the resources of the own stack; they are read once a run, whose monitor is the key."""
-    return tuple(_stored(urn, one.struct_value) for urn, one in _read(_TRIES).fields.items())
+    found = [(names.Urn.parse(urn), one.struct_value) for urn, one in _read(_TRIES).fields.items()]
+    own = {urn.text: _stored(urn, one) for urn, one in found if not _is_on_member(urn)}
+    settled = settled_targets(own.values())
+    return tuple(own.get(urn.text) or _object(urn, one, settled) for urn, one in found)
 
 
-def _stored(urn: str, found: Struct) -> StoredResource:
-    """Return a resource with its outputs; of an object on a member only the mark of what stood there before."""
-    kind, outputs = found.fields["type"].string_value, found.fields["outputs"]
-    known = names.is_object(kind) and names.TARGET in names.Urn.parse(urn).types
-    return StoredResource(urn, kind, {}, _mark(outputs) if known else reveal(MessageToDict(outputs) or {}))
+def _is_on_member(urn: names.Urn) -> bool:
+    return names.is_object(urn.type) and names.TARGET in urn.types
+
+
+def _stored(urn: names.Urn, found: Struct) -> StoredResource:
+    outputs = reveal(MessageToDict(found.fields["outputs"]) or {})
+    return StoredResource(urn.text, urn.type, {}, outputs)
+
+
+def _object(urn: names.Urn, found: Struct, settled: Collection[str]) -> StoredResource:
+    """Return an object on a member: where no update has broken, only its mark."""
+    # A state has thousands of objects with all that API servers have added to them.
+    if names.target_of(urn.name) in settled and not found.fields[INTERRUPTED].string_value:
+        return StoredResource(urn.text, urn.type, {}, _mark(found.fields["outputs"]))
+    # The engine gives neither (pulumi/pulumi v3.259.0, pkg/backend/backend.go,
+    # GetStackResourceOutputs).
+    gone = found.fields[PENDING_REPLACEMENT].bool_value
+    interrupted = found.fields[INTERRUPTED].string_value
+    known = _stored(urn, found)
+    return attrs.evolve(known, pending_replacement=gone, interrupted=interrupted)
 
 
 def _mark(outputs: Value) -> dict[str, Any]:

@@ -17,6 +17,13 @@ FOUND = "true"
 
 
 _MANAGER_ANNOTATION = "pulumi.com/patchFieldManager"
+_SKIPS_AWAIT = "pulumi.com/skipAwait"
+WRITTEN_AGAIN = "fleet-components/written-again"
+"""Annotation of objects that are written again: see :mod:`fleet_components.plan.again`."""
+MARKS = frozenset(
+    {STACK_ANNOTATION, PLACEMENT_ANNOTATION, FOUND_ANNOTATION} | {_MANAGER_ANNOTATION, _SKIPS_AWAIT, WRITTEN_AGAIN}
+)
+"""Annotations that objects get on their way to a member."""
 _LONGEST_MANAGER = 128
 
 
@@ -58,7 +65,7 @@ def stamped(
     """
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
     if trackable(Manifest(data)) == "untrackable":
-        marks["pulumi.com/skipAwait"] = "true"
+        marks[_SKIPS_AWAIT] = "true"
     return annotated(data, {**marks, FOUND_ANNOTATION: FOUND} if found else marks)
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import attrs
 
 from fleet_components.content.replacement import immutable, refused, replacement
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.past import LOST, Past, Standing, read_written
 from fleet_components.plan.record import Objects
+from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Placed
 from fleet_components.rollout.situation import stopped_at
@@ -140,7 +142,7 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         members: the declared members.
         lost: those of them that are gone for good.
     """
-    owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing)
+    owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing if not one.gone)
     leaving = [(one, owner) for one, owner in owned if not coverage.wants(one.subject, one.cluster, one.key)]
     for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
         fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
@@ -148,12 +150,17 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
 
 
 def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
-    """Yield objects that were forgotten on members that are back and that are no longer wanted there."""
+    """Yield unwanted objects that were forgotten on members that are back.
+
+    After an update that broke, the state may still have some of them: those are departures of their
+    subject.
+    """
+    stood = {(one.cluster, one.key) for one in past.standing}
     for member in reached:
         known = past.members.get(member)
         for text in known.forgotten if known else ():
             version, key = read_written(text)
-            if not coverage.owner(member, key):
+            if (member, key) not in stood and not coverage.owner(member, key):
                 yield Departure("", member, key, Fate.SWEPT, api_version=version)
 
 
@@ -187,12 +194,17 @@ def undone(
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
     """Yield the objects that the provider has to delete and create anew because of this update."""
-    stood = {(one.cluster, one.key): one.subject for one in past.standing}
+    stood = {(one.cluster, one.key): one for one in past.standing if not one.gone}
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
     for one in decided:
         for cluster, delivery in one.deliveries.items():
-            owners = {stood.get((cluster, key), "") for key in one.keys(cluster)}
-            for owner in sorted(filter(None, owners)):
+            pairs = [(cluster, key) for key in one.keys(cluster)]
+            there = [stood[pair] for pair in pairs if pair in stood]
+            recorded = {standing.key: standing.recorded for standing in there if standing.recorded}
+            for key, forced in _forced_of(recorded, delivery.written).items():
+                yield Replacement(one.name, cluster, key, *forced)
+            owners = {standing.key: standing.subject for standing in there if not standing.recorded}
+            for owner in sorted(set(owners.values())):
                 before = old_objects(past, one, owner, cluster)
                 if before is delivery.objects:
                     continue
@@ -202,8 +214,29 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                 if pair not in seen:
                     seen[pair] = before, _forced(before, delivery.objects)
                 for key, forced in seen[pair][1].items():
-                    if stood.get((cluster, key)) == owner:
+                    if owners.get(key) == owner:
                         yield Replacement(one.name, cluster, key, *forced)
+
+
+def perhaps_gone(past: Past, clusters: Iterable[Cluster]) -> Iterator[Standing]:
+    """Yield the objects that the last update was to replace, and that are recorded as before.
+
+    They may have been deleted, and not created again: a running program does not see that in the
+    state.
+    """
+    by_name = {cluster.name: cluster for cluster in clusters}
+    sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
+    for one in past.standing:
+        record, cluster = past.records.get(one.subject), by_name.get(one.cluster)
+        placed = record.decisions.get(one.cluster) if record else None
+        if record is None or placed is None or cluster is None or one.recorded is None or one.gone:
+            continue
+        if (one.subject, one.cluster) not in sent:
+            objects = record.objects(placed, cluster)
+            sent[one.subject, one.cluster] = {Manifest(data).key: data for data in objects}
+        data = sent[one.subject, one.cluster].get(one.key)
+        if data is not None and _forced_of({one.key: one.recorded}, (data,)):
+            yield one
 
 
 def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -242,12 +275,32 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
 
 def _forced(before: Objects, now: Objects) -> Forced:
     old = {Manifest(data).key: data for data in before}
-    found = {}
-    for data in now:
-        if was := old.get(key := Manifest(data).key):
-            by_itself = replacement(was, data)
-            found[key] = (by_itself or immutable(was, data), not by_itself, refused(was, data))
+    pairs = [(old.get(Manifest(data).key), data) for data in now]
+    found = {Manifest(data).key: _fixed(was, was, data) for was, data in pairs if was is not None}
     return {key: forced for key, forced in found.items() if forced[0]}
+
+
+def _forced_of(recorded: Mapping[ObjectKey, Recorded], now: Objects) -> Forced:
+    """Return the same for objects that the state records one by one."""
+    found = {}
+    for data in now if recorded else ():
+        if one := recorded.get(key := Manifest(data).key):
+            found[key] = _fixed(one.as_compared(data), one.beside(data), data)
+    return {key: forced for key, forced in found.items() if forced[0]}
+
+
+def _fixed(
+    sent: Mapping[str, Any], stands: Mapping[str, Any], data: Mapping[str, Any]
+) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    """Return the changed fields that cannot be changed, as :data:`Forced` has them.
+
+    Args:
+        sent: the object as it was sent, which the provider compares.
+        stands: the object as it stands, which the API server compares.
+        data: the object as it is wanted.
+    """
+    by_itself = replacement(sent, data)
+    return by_itself or immutable(stands, data), not by_itself, refused(stands, data)
 
 
 def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collection[str]) -> Fate:

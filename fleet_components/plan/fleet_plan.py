@@ -112,6 +112,15 @@ class FleetPlan:
             or (self.past.waiting, self.past.held) != (self.waiting, self.held)
             or self.past.settings != self.options.settings
             or any(one.changes or self.asks_otherwise(one) for one in self.subjects)
+            or any(map(self.is_unfinished, self.subjects))
+        )
+
+    def is_unfinished(self, decided: Decided) -> bool:
+        """Return whether the last update has ended in the middle of an object that a subject brings."""
+        return any(
+            one.gone or one.interrupted
+            for cluster in decided.record.decisions
+            for one in self.standing_of.get((decided.name, cluster), ())
         )
 
     @property
@@ -165,6 +174,11 @@ class FleetPlan:
     def leaving(self) -> Mapping[str, list[Departure]]:
         """Departures by the subject that brought the object."""
         return grouped(self.departures, lambda one: one.subject)
+
+    @cached_property
+    def left(self) -> frozenset[Pair]:
+        """Objects that their subject no longer brings to a member, by member and object."""
+        return frozenset((one.cluster, one.key) for one in self.departures)
 
     @cached_property
     def replacing(self) -> Mapping[str, list[Replacement]]:

@@ -192,6 +192,12 @@ def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     return ObjectLocation(found["key"], found["cluster"], _key_of(urn.type, found["object"]))
 
 
+def target_of(name: str) -> str:
+    """Return the name of the target of an object on a member; empty for other resources."""
+    found = _OBJECT.fullmatch(name)
+    return f"{found['key']}@{found['cluster']}" if found else ""
+
+
 @cache
 def _key_of(token: str, short: str) -> ObjectKey:
     """Return the key of an object by its type token and :func:`short_name`; it is the same on every member."""

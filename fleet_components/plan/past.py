@@ -31,8 +31,9 @@ from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Settings
 from fleet_components.plan.record import Record, check_format, particulars
+from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.state import MEND, StoredResource
-from fleet_components.rollout.rollout import Done
+from fleet_components.rollout.rollout import Done, Placed
 
 T = TypeVar("T")
 LOST, DECLARED = "lost", "member"
@@ -61,6 +62,12 @@ class Standing:
         urn: its URN.
         found: True if it stood on the member before the fleet took it over.
         hub: True if a hub has brought it, according to its last forecast: it is in no state.
+        recorded: the object as its resource in the state has it, where the records of the subject
+            do not say what it is: after an update that broke there. None elsewhere, and where
+            nothing is recorded, as in a render.
+        gone: True if it was deleted to be replaced, and has not been created again.
+        interrupted: what the last update did with it when it was killed, ``updating`` for example:
+            what stands is not known. Empty if nothing.
     """
 
     subject: str
@@ -71,6 +78,9 @@ class Standing:
     urn: str = ""
     found: bool = False
     hub: bool = False
+    recorded: Recorded | None = attrs.field(default=None, eq=False, repr=False)
+    gone: bool = False
+    interrupted: str = ""
 
     @property
     def written(self) -> str:
@@ -215,7 +225,7 @@ class Past:
             # A program is handed the outputs alone, so that nothing else counts of our own resources.
             field = "outputs" if resource.outputs or urn.type in names.OWN else "inputs"
             try:
-                reader.read(urn, getattr(resource, field))
+                reader.read(urn, getattr(resource, field), resource)
             except MisfitError as misfit:
                 problems += [Problem(one.what, (field, *one.path), mend, resource.urn, file) for one in misfit.problems]
             except FleetError as error:
@@ -312,6 +322,37 @@ class Past:
 
 def _marked_lost(here: Done, lost: bool) -> Done:
     return here if here.lost == lost else attrs.evolve(here, lost=lost)
+
+
+def _is_settled(here: Done | None, placed: Placed | None) -> bool:
+    """Return whether a binding says what a member runs."""
+    # It follows the objects: until then, some may be as they were, and some not.
+    if here is None or here.revision is None or here.broken:
+        return False
+    if placed is None:
+        return True
+    return placed.version == here.version and particulars(placed) == particulars(here)
+
+
+def settled_targets(resources: Iterable[StoredResource]) -> frozenset[str]:
+    """Return the names of the bindings that say what their member runs."""
+    stored = {(one.type, one.name): one.outputs for one in resources}
+    bindings = {name: data for (kind, name), data in stored.items() if kind == names.BINDING}
+    kinds = (names.PLACEMENT, names.TEMPLATE)
+    decisions = {name: data.get("decisions") for (kind, name), data in stored.items() if kind in kinds}
+
+    def settled(name: str, binding: Mapping[str, Any]) -> bool:
+        known = decisions.get(name.rpartition("@")[0])
+        placed = known.get(binding.get("cluster")) if isinstance(known, Mapping) else None
+        if not isinstance(placed, Mapping):
+            return True
+        return all(placed.get(field) == binding.get(field) for field in _RUNS)
+
+    return frozenset(name for name, data in bindings.items() if settled(name, data))
+
+
+_RUNS = ("revision", "replicas", "completions", "overrides")
+"""Fields of decisions and bindings that say what a member runs, in wire form."""
 
 
 def was_found(outputs: Mapping[str, Any]) -> bool:
@@ -438,13 +479,13 @@ class _Collector:
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
         self.keeps: dict[tuple[str, str], str] = {}
         self.members: dict[str, _MemberOutputs] = {}
-        self.objects: list[tuple[names.ObjectLocation, Urn, bool]] = []
+        self.objects: list[tuple[names.ObjectLocation, Urn, Mapping[str, Any], StoredResource]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
         self.on_hub: dict[ObjectKey, str] = {}
 
-    def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
-        """Take over what a resource says.
+    def read(self, urn: Urn, outputs: Mapping[str, Any], resource: StoredResource) -> None:
+        """Take over what a resource says: its URN, and its outputs or what stands for them.
 
         Raises:
             MisfitError: the resource is damaged.
@@ -456,7 +497,7 @@ class _Collector:
         elif names.is_object(urn.type):
             place = self._first(names.place_of, urn)
             if place:
-                self.objects.append((place, urn, was_found(outputs)))
+                self.objects.append((place, urn, outputs, resource))
             elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
                 self.others[urn.text] = Manifest(outputs).key
         elif urn.type not in names.OWN:
@@ -547,15 +588,30 @@ class _Collector:
             formerly=self.earlier,
         )
 
-    def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:
-        subject = f"{_kind_of(urn, place.key)}/{place.key}"
+    def _standing(
+        self,
+        place: names.ObjectLocation,
+        urn: Urn,
+        outputs: Mapping[str, Any],
+        resource: StoredResource,
+    ) -> Standing:
+        subject, found = f"{_kind_of(urn, place.key)}/{place.key}", was_found(outputs)
         # Objects without a binding are left from an update that failed before it registered the binding.
         settings = self.roster.settings
         default = CLUSTER_SCOPED if settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = outlives(place.object, kept, found=found and settings.keep_found)
-        version = names.api_version_of(urn.type)
-        return Standing(subject, place.cluster, place.object, version, stays, urn.text, found)
+        version, recorded = names.api_version_of(urn.type), None
+        if resource.interrupted or not self._settled(subject, place.cluster):
+            recorded = Recorded.of(outputs)
+        stands = Standing(subject, place.cluster, place.object, version, stays, urn.text, found)
+        gone, interrupted = resource.pending_replacement, resource.interrupted
+        return attrs.evolve(stands, recorded=recorded, gone=gone, interrupted=interrupted)
+
+    def _settled(self, subject: str, cluster: str) -> bool:
+        record = self.records.get(subject)
+        placed = record.decisions.get(cluster) if record else None
+        return _is_settled(self.done.get(subject, {}).get(cluster), placed)
 
     def _member(self, name: str) -> KnownMember:
         known = self.members.get(name) or _MemberOutputs(member=name)

@@ -13,7 +13,7 @@ from fleet_components.content.header import check_header
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import is_hidden, redacted_content
-from fleet_components.content.stamp import annotated
+from fleet_components.content.stamp import WRITTEN_AGAIN, annotated
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
 from fleet_components.model.digits import integer
@@ -32,8 +32,6 @@ FORMAT = 1
 
 _RULES = "overrides-"
 """Prefix of the keys of override rules, which are kept beside the contents of revisions."""
-ANNOTATION = "fleet-components/written-again"
-"""Annotation of objects that are written again: see :mod:`fleet_components.plan.again`."""
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 LACKS_HINT_ON_HUB = (
     "the hub did not show it, or keeps it no more: fleet observe --update, once these members have what is wanted now"
@@ -198,7 +196,8 @@ class Record(ABC, Generic[P, M]):
             self._made[made] = self.opened(objects)
         if placed.again is None:
             return self._made[made]
-        return tuple(annotated(data, {ANNOTATION: str(placed.again)}) for data in self._made[made])
+        again = {WRITTEN_AGAIN: str(placed.again)}
+        return tuple(annotated(data, again) for data in self._made[made])
 
     @abstractmethod
     def plain(self, placed: P) -> Objects:

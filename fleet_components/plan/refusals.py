@@ -155,7 +155,8 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
 def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]]:
     """Return the standing pairs, except those that always stay, and those to be deleted, by what they count under."""
     groups = _groups(plan)
-    losable = (one for one in plan.past.standing if not one.kept and one.cluster not in plan.options.lost)
+    there = (one for one in plan.past.standing if not (one.kept or one.gone))
+    losable = (one for one in there if one.cluster not in plan.options.lost)
     standing = together((groups.get(one.subject, one.subject), (one.cluster, one.key)) for one in losable)
     relocated = _relocated(plan)
     lost = together(

@@ -37,6 +37,10 @@ MEND = (
     "pulumi stack export --version N"
 )
 """Hint for a damaged state."""
+PENDING_REPLACEMENT = "pendingReplacement"
+"""Field of a resource in a state that was deleted to be replaced, and not created again."""
+INTERRUPTED = "interrupted"
+"""Field of a resource as a program in process is given it; the engine gives neither."""
 # Deeper values, which only damage brings about, would end in a RecursionError.
 _MOST_LEVELS = 200
 _WRONG = (dict, list, float)
@@ -59,6 +63,10 @@ class StoredResource:
     """True for the old half of a replacement, until the engine has deleted it."""
     init_errors: tuple[str, ...] = ()
     """Errors of the provider: why the object was not written as it was asked to, or did not become ready."""
+    pending_replacement: bool = False
+    """True for an object that was deleted to be replaced, and not created again."""
+    interrupted: str = ""
+    """What an update did with it when it was killed, ``updating`` for example; empty if nothing."""
 
     @property
     def name(self) -> str:
@@ -99,7 +107,9 @@ class StackState:
         if not isinstance(listed, list):
             raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
         found = stored(enumerate(listed), ("deployment", "resources"), file)
-        return attrs.evolve(cls.of(found), pending=dict(_pending(deployment)))
+        pending = dict(_pending(deployment))
+        known = (attrs.evolve(one, interrupted=pending.get(one.urn, "")) for one in found)
+        return attrs.evolve(cls.of(known), pending=pending)
 
     @classmethod
     def read(cls, file: Path) -> StackState:

@@ -13,7 +13,14 @@ from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider, ProvisionedProvider
 from fleet_components.components.refusal import RefusedError
 from fleet_components.model.problem import Problem
-from fleet_components.plan.state import StackState, is_marked_secret, reveal
+from fleet_components.plan.state import (
+    INTERRUPTED,
+    PENDING_REPLACEMENT,
+    StackState,
+    StoredResource,
+    is_marked_secret,
+    reveal,
+)
 from fleet_components.testing import azure
 from fleet_components.testing.echo import computed, echoed
 from fleet_components.testing.other_stacks import READ_OUTPUTS, REFERENCE, OtherStacks, referenced
@@ -97,7 +104,7 @@ class FleetMocks(Mocks):
         if args.token != OWN_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()
-        return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
+        return {"outputs": {r.urn: _answered(r) for r in stored}}, []
 
     def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
@@ -140,6 +147,13 @@ class FleetMocks(Mocks):
             reasons = "; ".join(failure.reason for failure in result.failures)
             raise CheckFailed(f"resource '{name}' has a problem: {reasons}")
         return dict(result.inputs)
+
+
+def _answered(stored: StoredResource) -> dict[str, Any]:
+    """Return a resource as the engine tells it; and what the engine knows and does not tell."""
+    known = {PENDING_REPLACEMENT: stored.pending_replacement, INTERRUPTED: stored.interrupted}
+    more = {key: value for key, value in known.items() if value}
+    return {"type": stored.type, "outputs": _plain(stored.outputs), **more}
 
 
 def _plain(outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ def change(**fields: Any) -> Document:
         "object": "Deployment shop/web",
         "change": "update",
         "later": False,
+        "unknown": False,
         "fate": None,
         "fields": [],
         "immutable": [],

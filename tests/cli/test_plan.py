@@ -70,6 +70,7 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
             "object": "Deployment shop/storefront",
             "change": "update",
             "later": False,
+            "unknown": False,
             "fate": None,
             "fields": [
                 {

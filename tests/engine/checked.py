@@ -25,6 +25,7 @@ _CONTROLLED = {
     *("componentstatuses", "nodes", "ipaddresses.networking.k8s.io"),
 }
 """Kinds that controllers write all the time."""
+_IN_EVERY_NAMESPACE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 _MARKS = ("fleet-components/", "pulumi.com/", "deployment.kubernetes.io/", "kubectl.kubernetes.io/")
 
@@ -173,8 +174,14 @@ def compare(
 
 
 def planned(engine: Engine[Story], *options: str) -> Mapping[str, Any]:
-    """The plan of the project as a document."""
-    with engine.fleet("plan", ".", "--stack", engine.name, "--all", "-o", "json", *options) as process:
+    """The plan of the project, on the state as it stands, as a document."""
+    file = engine.folder / "state.json"
+    code, text = engine.command("stack", "export", "--show-secrets", "--file", str(file))
+    assert code == 0, text
+    # A stack in which nothing was ever done has no state that a plan could start from.
+    state = ("--state", str(file)) if engine.state().resources else ()
+    asked = ("plan", ".", "--stack", engine.name, *state, "--all", "-o", "json", *options)
+    with engine.fleet(*asked) as process:
         out, err = process.communicate(timeout=300)
     assert process.returncode in (0, 3), err
     found: Mapping[str, Any] = json.loads(out)
@@ -209,7 +216,9 @@ def objects_on(plane: Cluster) -> Iterator[Data]:
     kinds = plane.kubectl("api-resources", "--verbs=list,delete", "-o", "name", "--cached=false").split()
     listed = plane.get(",".join(sorted(set(kinds) - _CONTROLLED)), "--all-namespaces")
     for data in (listed or {}).get("items", ()):
-        if not data["metadata"].get("ownerReferences") or _is_ours(data):
+        made_by_itself = (data["kind"], data["metadata"]["name"]) in _IN_EVERY_NAMESPACE
+        owned = bool(data["metadata"].get("ownerReferences"))
+        if _is_ours(data) or not (made_by_itself or owned):
             yield data
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,19 @@ class Stack:
     name: str = STACK
     _uids: Any = attrs.field(factory=count)
 
-    def program(self, documents: Documents, config: Mapping[str, Any], fails: Collection[str] = ()) -> Seen:
-        """Run the program; the stack stays as it is."""
+    def program(
+        self,
+        documents: Documents,
+        config: Mapping[str, Any],
+        fails: Collection[str] = (),
+        breaks: Callable[[Registration], bool] = lambda _: False,
+    ) -> Seen:
+        """Run the program, which may fail; the stack stays as it is."""
         plans: list[FleetPlan] = []
 
         def refused(registration: Registration) -> bool:
-            return names.is_object(registration.type) and _cluster(registration.name) in fails
+            failing = names.is_object(registration.type) and _cluster(registration.name) in fails
+            return breaks(registration) or failing
 
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)

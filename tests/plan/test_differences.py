@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.content.difference import CHANGED
 from fleet_components.content.secret import REDACTED, redacted
+from fleet_components.content.stamp import WRITTEN_AGAIN
 from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.content.yaml_lines import yaml_lines
 from fleet_components.model.manifest import Manifest
@@ -24,7 +25,6 @@ from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Settings
-from fleet_components.plan.record import ANNOTATION
 from fleet_components.review.documents.differences import differences
 from fleet_components.rollout.rollout import Change
 from tests.content.patching import patched
@@ -267,8 +267,8 @@ def gets(plan: FleetPlan) -> dict[str, dict[Place, Data]]:
 
 def unmarked(data: Data) -> Data:
     metadata = dict(data["metadata"])
-    if ANNOTATION in metadata.get("annotations", {}):
-        kept = {key: value for key, value in metadata["annotations"].items() if key != ANNOTATION}
+    if WRITTEN_AGAIN in metadata.get("annotations", {}):
+        kept = {key: value for key, value in metadata["annotations"].items() if key != WRITTEN_AGAIN}
         metadata = (
             {**metadata, "annotations": kept} if kept else {k: v for k, v in metadata.items() if k != "annotations"}
         )
@@ -516,7 +516,7 @@ def test_marks_for_what_is_written_again_are_not_shown() -> None:
     clusters.past = attrs.evolve(clusters.past, done=done)  # the second update broke everywhere
     plan = clusters.plan(attrs.evolve(first, image="web:2"))
     assert plan
-    assert ANNOTATION in json.dumps([one.objects for one in plan.subjects[0].deliveries.values()])
+    assert WRITTEN_AGAIN in json.dumps([one.objects for one in plan.subjects[0].deliveries.values()])
     assert [one["object"] for one in shown(plan) or ()] == ["Deployment one/web"]
 
 

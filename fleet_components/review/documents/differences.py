@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,6 +18,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.plan.departures import Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.past import Standing
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.form import Document
@@ -43,6 +44,10 @@ class _Step:
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
         by_hub: whether a hub carries it out, which makes nothing anew.
+        fixed: the fields for which this update makes objects anew; None for what comes later.
+        unknown: objects in the middle of which an update was killed, in the other form that they
+            may have by now; None
+            if they may be gone.
     """
 
     members: Sequence[str]
@@ -52,6 +57,8 @@ class _Step:
     later: bool
     left_alone: tuple[str, ...]
     by_hub: bool
+    fixed: Mapping[ObjectKey, tuple[str, ...]] | None
+    unknown: Mapping[ObjectKey, Data | None] = attrs.field(factory=dict)
 
 
 def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
@@ -83,6 +90,10 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
         later = entry.change is Change.HELD
+        if _is_mixed(plan, decided, cluster):
+            yield from _mixed(plan, decided, cluster)
+            if not later:
+                continue
         placed = _aimed(decided, later=later).decisions.get(cluster)
         if placed is not None and entry.change is not Change.KEEP:
             # Members of equal numbers have equal objects, so that these are compared once.
@@ -98,14 +109,60 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: b
     old = _standing(decided, decided.done(first), member)
     new = _objects(record, placed, member)
     # Until a held member moves, others have left it: what they do not want there any more goes with this update.
-    coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
+    stood = {Manifest(data).key for data in old}
+    coming = {key: data for key, data in _by_key(new).items() if not later and key not in stood}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
     for clusters, stands in apart.values():
         left_alone, by_hub = record.left_alone(placed.revision), plan.is_by_hub(decided)
-        yield _Step(clusters, old, new, stands, later, left_alone, by_hub)
+        fixed = None if later else _fixed(plan, clusters[0])
+        yield _Step(clusters, old, new, stands, later, left_alone, by_hub, fixed)
+
+
+def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
+    """Return the fields for which objects on a member are made anew, as the whole plan has them."""
+    return {key: one.fields for (member, key), one in plan.replaced.items() if member == cluster}
+
+
+def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
+    """Return whether objects of a member may be of another version than its binding."""
+    here = plan.standing_of.get((decided.name, cluster), ())
+    return any(one.recorded or one.gone or one.interrupted for one in here)
+
+
+def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
+    """Yield what this update changes on a member where the last one broke, object by object."""
+    placed, member = decided.record.decisions.get(cluster), _member(decided, cluster)
+    if placed is None:
+        return
+    new, here = _objects(decided.record, placed, member), plan.standing_of[decided.name, cluster]
+    recorded = {one.key: one.recorded for one in here if not one.gone}
+    stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
+    known, wanted = _by_key(stood), _by_key(new)
+    old = tuple(
+        one.beside(wanted[key]) if one else known[key]
+        for key, one in recorded.items()
+        if key in wanted and (one or key in known)
+    )
+    coming = {key: data for key, data in wanted.items() if key not in recorded}
+    taken = dict(_taken(plan, decided, cluster, coming))
+    left_alone = decided.record.left_alone(placed.revision)
+    fixed, by_hub = _fixed(plan, cluster), plan.is_by_hub(decided)
+    unknown = dict(_unknown(decided, cluster, here))
+    yield _Step([cluster], old, new, taken, False, left_alone, by_hub, fixed, unknown)
+
+
+def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterator[tuple[ObjectKey, Data | None]]:
+    """Yield the objects at which the last update was killed, as it wrote them; None if absent."""
+    placed = decided.before.decisions.get(cluster)
+    sent = {}
+    if placed is not None and decided.before.knows(placed):
+        sent = _by_key(_objects(decided.before, placed, _member(decided, cluster)))
+    for one in here:
+        if one.interrupted:
+            yield one.key, None if one.interrupted == "deleting" else sent.get(one.key)
 
 
 def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
@@ -145,10 +202,14 @@ def _objects(record: Record[Any, Any], placed: Placed, member: Cluster) -> Objec
     return objects
 
 
+def _by_key(objects: Iterable[Data]) -> dict[ObjectKey, Data]:
+    return {Manifest(data).key: data for data in objects}
+
+
 def _taken(
-    plan: FleetPlan, decided: Decided, cluster: str, coming: Collection[ObjectKey]
+    plan: FleetPlan, decided: Decided, cluster: str, coming: Mapping[ObjectKey, Data]
 ) -> Iterator[tuple[ObjectKey, Data]]:
-    """Yield the objects that come and that other subjects have on a member until now, as they stand.
+    """Yield those objects that come and that other subjects have on a member, as they stand.
 
     Raises:
         _HiddenError: the state hides them.
@@ -156,6 +217,11 @@ def _taken(
     for key in sorted(coming):
         standing = plan.standing.get((cluster, key))
         if standing is None or standing.subject == decided.name:
+            continue
+        if standing.gone:
+            continue
+        if standing.recorded:
+            yield key, standing.recorded.beside(coming[key])
             continue
         objects = old_objects(plan.past, decided, standing.subject, cluster)
         # Nothing is known either of what an interrupted update has made, which is new.
@@ -169,20 +235,28 @@ def _changes(step: _Step) -> Iterator[Document]:
     """Yield the change of every object that a member gets; those that go are told by :func:`_gone`."""
     old = {Manifest(data).key: data for data in step.old} | dict(step.taken)
     for data in step.new:
-        was = old.get(key := Manifest(data).key)
+        was, unknown = old.get(key := Manifest(data).key), key in step.unknown
+        if was is data and unknown:
+            was = step.unknown[key]
         if was is data:
             continue
         if was is None:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
-            yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
+            diff = yaml_diff({}, redacted(data))
+            yield _change(key, "create", step.later, diff=diff, unknown=unknown)
             continue
-        forced = () if step.by_hub else replacement(was, data) or immutable(was, data)
+        forced = () if step.by_hub else _made_anew(step, key, was, data)
         now = data if forced else _with_values(was, data, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))
-            yield _change(
-                key, "replace" if forced else "update", step.later, fields=fields, immutable=forced, diff=diff
-            )
+            change = "replace" if forced else "update"
+            yield _change(key, change, step.later, fields, forced, diff=diff, unknown=unknown)
+
+
+def _made_anew(step: _Step, key: ObjectKey, was: Data, data: Data) -> tuple[str, ...]:
+    if step.fixed is None:
+        return replacement(was, data) or immutable(was, data)
+    return step.fixed.get(key, ())
 
 
 def _gone(plan: FleetPlan, decided: Decided) -> Mapping[tuple[ObjectKey, Fate, bool], list[str]]:
@@ -225,6 +299,7 @@ def _change(
     immutable: tuple[str, ...] = (),
     fate: str = "",
     diff: str = "",
+    unknown: bool = False,
 ) -> Document:
     return {
         "object": str(key),
@@ -234,6 +309,7 @@ def _change(
         "fields": fields or [],
         "immutable": sorted(immutable),
         "diff": diff,
+        "unknown": unknown,
     }
 
 

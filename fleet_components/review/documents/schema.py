@@ -71,6 +71,7 @@ _DEFINITIONS: Schema = {
         immutable=_TEXTS,
         envelope=_MAYBE_TEXT,
         diff=_TEXT,
+        unknown=_TRUTH,
     ),
     "rule": _object(override=_TEXT, rule=_NUMBER, source=_MAYBE_TEXT),
     "overridden": _object(

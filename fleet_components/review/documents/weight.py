@@ -70,6 +70,8 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
         return Weight.MOVED
     if found := [_CHANGES[change] for change in changes & _CHANGES.keys()]:
         return min(found, key=lambda weight: weight.order)
+    if plan.is_unfinished(decided):
+        return Weight.UPDATED
     if decided.outcome.untaken and Weight.HELD not in standing:
         return Weight.HELD
     return Weight.RECORDED if decided.changes or plan.asks_otherwise(decided) else Weight.UNCHANGED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,6 +16,8 @@ from fleet_components.plan.departures import sent_before, unseen
 from fleet_components.plan.describe import heading, not_fulfilled
 from fleet_components.plan.feed import plan_at_hand
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.carried_out import after_project
@@ -23,7 +25,7 @@ from fleet_components.review.planning.other_stacks import OtherStack, lacking, u
 from fleet_components.review.planning.past import MADE_UP, StateFile
 from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.review.planning.project import Project, choose_stack
-from fleet_components.review.planning.resource import Resource
+from fleet_components.review.planning.resource import DELETE, REPLACE, UPDATE, Resource
 from fleet_components.review.planning.resources import STACK, compare, stored_in
 from fleet_components.review.planning.stack_config import StackConfig, read_stack_config
 from fleet_components.review.planning.survey import CommandLine, of_stack
@@ -142,6 +144,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
     # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
     known = command.state.export is not None or not command.state.file
     compared = compare(run.registrations, root, command.state.export, *_before(plans), known=known)
+    compared = compared if refused else tuple(_agreed(compared, plans))
 
     def after() -> Mapping[str, Any]:
         done, _ = _run(project, organization, name, command, settings, stacks, carried_out=True)
@@ -219,6 +222,46 @@ def _before(plans: Iterable[FleetPlan]) -> tuple[dict[tuple[str, str], Mapping[s
                 sent[names.type_token(data), name] = data
         hidden.update(one.urn for one in unseen(plan.subjects, plan.past))
     return sent, frozenset(hidden)
+
+
+def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterator[Resource]:
+    """Yield the resources, replaced too where a plan has the engine replace an object.
+
+    Raises:
+        FleetError: an object is deleted or replaced, and no list of the plan of its fleet has it.
+    """
+    standing = {one.urn: (plan, one) for plan in plans for one in plan.past.standing}
+    unlisted = []
+    for one in resources:
+        listed = True
+        if one.change == DELETE and (known := standing.get(one.urn)):
+            plan, stood = known
+            listed = stood.gone or (stood.cluster, stood.key) in plan.left
+        elif one.change in (UPDATE, REPLACE) and (place := _place(one, plans)):
+            plan, pair = place
+            anew = plan.replaced.get(pair)
+            listed = one.change == UPDATE or anew is not None
+            one = attrs.evolve(one, change=REPLACE) if anew and anew.asked else one
+        unlisted += [] if listed else [one]
+        yield one
+    if unlisted:
+        texts = {one.urn: _DISAGREE.format(change=one.change) for one in unlisted}
+        raise FleetError(Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items())
+
+
+def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, Pair] | None:
+    """Return plan and place of an object that a fleet brings to a member; None of others."""
+    for plan in plans if names.is_object(resource.type) else ():
+        if place := names.place_of(plan.options.fleet, Urn.parse(resource.urn)):
+            return plan, (place.cluster, place.object)
+    return None
+
+
+# Both come from what the state has of each object, so that this is a mistake of the planner; or a
+# transform changes a
+# field that cannot be changed, or somebody else has, and a refresh has found it.
+_DISAGREE = "internal error: the tree of resources has the change {change}, and no list of the plan has the object"
+_DISAGREE_HINT = "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"
 
 
 def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetPlan:

@@ -14,7 +14,14 @@ from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import PROVIDER, is_object
-from fleet_components.plan.state import ENCRYPTED, is_marked_secret, redact, reveal
+from fleet_components.plan.recorded import Recorded
+from fleet_components.plan.state import (
+    ENCRYPTED,
+    PENDING_REPLACEMENT,
+    is_marked_secret,
+    redact,
+    reveal,
+)
 from fleet_components.review.planning.resource import (
     CREATE,
     DELETE,
@@ -112,10 +119,11 @@ def _resource(
     )
     if stored is None:
         return resource
+    if stored.get(PENDING_REPLACEMENT):
+        return resource  # it was deleted, and is only created now
     uncompared: list[str] = []
-    old = _as_sent(_inputs(stored)) if is_object(registration.type) else _inputs(stored)
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
-    new = _as_sent(_named_as_before(old, given)) if is_object(registration.type) else given
+    old, new = _sides(registration.type, stored, given)
     found = tuple(_changes(_compare(old, new, (), uncompared), reveal(new), as_sent(sent), uncompared))
     if found:
         hidden = secret_inputs(registration.type, old) | secret_inputs(registration.type, new)
@@ -125,12 +133,35 @@ def _resource(
     replaced = (
         bool(found) and is_object(registration.type) and bool(replacement(reveal(old), reveal(new), sealed=sealed))
     )
-    change = REPLACE if replaced else UPDATE if found else SAME
+    # The engine writes once more what was not written, or did not become ready.
+    change = REPLACE if replaced else UPDATE if found or stored.get("initErrors") else SAME
     return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
 
 
 _MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
 """Setting with which the Kubernetes provider changes objects in place, by kind."""
+
+
+def _sides(
+    token: str, stored: Mapping[str, Any], given: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the old and the new inputs of a resource as they are compared.
+
+    After an error of the provider, an object may not be what its inputs in the state say: then it
+    is as it was seen.
+    """
+    inputs = _inputs(stored)
+    if not is_object(token):
+        return inputs, given
+    new = _as_sent(_named_as_before(inputs, given))
+    outputs = (stored.get("outputs") or {}) if stored.get("initErrors") else {}
+    recorded = Recorded.of(reveal(outputs))
+    if recorded is None:
+        return _as_sent(inputs), new
+    plain: Mapping[str, Any] = reveal(new)
+    seen = recorded.as_compared(plain)
+    # With the marks of secrets, as far as nothing has changed.
+    return {key: new[key] if value == plain.get(key) else value for key, value in seen.items()}, new
 
 
 def _named_as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:

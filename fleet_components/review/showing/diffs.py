@@ -22,6 +22,8 @@ _FATES = {
     "undone": "if the update that was interrupted has made it",
 }
 
+_UNKNOWN = "what stands is unknown: the last update was killed while it was writing this object"
+
 
 def shown_changes(subject: Document, *, whole: bool, narrow: bool) -> list[Document]:
     """Return the changes that are shown of a subject; those of which only the heading is shown share one if they can.
@@ -47,6 +49,7 @@ def heading(change: Document) -> str:
     notes = [
         *(["once they move" if len(change["members"]) > 1 else "once it moves"] if change["later"] else []),
         *([_FATES[change["fate"]]] if change["fate"] in _FATES else []),
+        *([_UNKNOWN] if change["unknown"] else []),
         *([f"made anew for {few(change['immutable'])}"] if change["immutable"] else []),
     ]
     told = f": {', '.join(notes)}" if notes else ""
