@@ -280,7 +280,8 @@ class Identification:
         judged = (*compared_first(coming, _live(answers)), *standing)
         self._refuse_foreign(coming, standing, answers, await self._compared(judged, kubeconfigs))
         if self.reaches and not in_process():
-            await self.trials.begin(kubeconfigs, [name for name, answer in answers.items() if answer.uid is None])
+            silent = [name for name, answer in answers.items() if answer.uid is None]
+            await self.trials.begin(kubeconfigs, silent)
         self._tell_taken(coming, answers, settings)
         return answers
 

@@ -15,11 +15,11 @@ from fleet_components.plan.names import PATCH, type_token
 class KubernetesObject(pulumi.CustomResource):
     """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources need no schema.
 
-    Whatever replaces it (a field that cannot be changed, ``pulumi up --replace``, ``pulumi state taint``, an earlier
-    replacement that failed), the old object is deleted first. The provider asks for that only where it finds a field
-    that cannot be changed; otherwise the engine creates first, which updates the object that stands under the name,
-    and then deletes that same object as the old one (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go,
-    continueStepsFromDiff).
+    Whatever replaces it (a field that cannot be changed, ``pulumi up --replace``, ``pulumi state
+    taint``, an earlier replacement that failed), the old object is deleted first. The provider asks
+    for that only where it finds a field that cannot be changed; otherwise the engine creates first,
+    which updates the object that stands under the name, and then deletes that same object as the
+    old one (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go, continueStepsFromDiff).
 
     Args:
         name: the resource's logical name.

@@ -74,9 +74,10 @@ class Progress:
         keys = {cluster: delivery.decided.keys(cluster) for cluster in broken}
         fates = self._trials.gone((cluster, key) for cluster in broken for key in keys[cluster])
         for gone, words in _FATES:
-            found = grouped([pair for pair, fate in fates.items() if fate is gone], lambda pair: pair[0])
-            for cluster, pairs in sorted(found.items()):
-                yield words.format(cluster=cluster, objects=few(sorted(str(key) for _, key in pairs)))
+            alike = [pair for pair, fate in fates.items() if fate is gone]
+            for cluster, pairs in sorted(grouped(alike, lambda pair: pair[0]).items()):
+                objects = few(sorted(str(key) for _, key in pairs))
+                yield words.format(cluster=cluster, objects=objects)
 
     def _under_way(self, target: Target) -> Iterator[ObjectKey]:
         """Yield the objects of a member that do not stand, in the first phase that has any."""

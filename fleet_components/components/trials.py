@@ -1,4 +1,4 @@
-"""Trials of what is deleted and created anew: what its members say to the new form before anything is deleted."""
+"""Trials of what is replaced: members say whether they take the new form before the old one goes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from fleet_components.plan.guard import Pair
 
 _REFUSED = "is to be replaced on {where}, and the API server refuses the new form: {words}"
 _REFUSED_HINT = (
-    "the old one stays; change the object, or what refuses it. It is tried beside the old one, under another name: "
-    "if that is the only reason, delete the old one by hand"
+    "the old one stays; change the object, or what refuses it. It is tried beside the old one, "
+    "under another name: if that is the only reason, delete the old one by hand"
 )
 _UNCHECKED = "is to be replaced on {where}; the new form is not checked: {reason}"
 _UNCHECKED_HINT = "if the API server refuses it then, the object is gone until an update creates it"
 _NO_KUBECONFIG = "no kubeconfig is known to ask with"
 _SILENT = Trial(unchecked="its API server does not answer")
 _SECONDS = 1.5
-"""Longest time for a question at the end of a failed update; the engine kills the program soon after."""
+"""Longest time for a question after a failure; the engine kills the program soon after."""
 
 
 @attrs.define
@@ -64,22 +64,29 @@ class Trials:
             RefusedError: an API server refuses a new form.
         """
         self._kubeconfigs |= kubeconfigs
-        wanted = {name: found for name in self.plan.members if (found := replacing(self.plan, name))}
-        answering = {name: kubeconfigs.get(name, "") for name in wanted if name not in silent}
-        asked = [in_thread(partial(_trials, name, text, wanted[name])) for name, text in answering.items()]
+        asked = []
+        for name in self.plan.members:
+            wanted = replacing(self.plan, name)
+            if wanted and name not in silent:
+                asked.append(in_thread(partial(_trials, name, kubeconfigs.get(name, ""), wanted)))
+            else:
+                self.found |= {(name, Manifest(each.data).key): _SILENT for each in wanted}
         for trials in await asyncio.gather(*asked):
             self.found |= trials
-        for name in wanted.keys() - answering.keys():
-            self.found |= dict.fromkeys(((name, Manifest(one.data).key) for one in wanted[name]), _SILENT)
         if problems := list(_refused(self.found, self.written)):
             raise RefusedError(problems)
         for warning in _unchecked(self.found):
             pulumi.log.warn(str(warning), self.parent)
 
     def again(
-        self, name: str, kubeconfig: pulumi.Output[str], data: Mapping[str, Any], mode: ApplyMode, after: Any
+        self,
+        name: str,
+        kubeconfig: pulumi.Output[str],
+        data: Mapping[str, Any],
+        mode: ApplyMode,
+        after: pulumi.Output[Any],
     ) -> pulumi.Output[Any]:
-        """Return an output that is known once an object was tried once more, directly before it is replaced.
+        """Return an output that is known once an object was tried again, before it is replaced.
 
         Args:
             name: the member.
@@ -94,21 +101,19 @@ class Trials:
             trials = await in_thread(partial(_trials, name, known[0], [wanted]))
             if problems := list(_refused(trials, self.written)):
                 raise RefusedError(problems)
-            fresh = {pair: one for pair, one in trials.items() if one.unchecked != self._unchecked_before(pair)}
+            fresh = dict(trials.items() - self.found.items())
+            self.found |= {pair: trial for pair, trial in fresh.items() if trial.uid}
             for warning in _unchecked(fresh):
                 pulumi.log.warn(str(warning), self.parent)
 
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(once_more))
 
-    def _unchecked_before(self, pair: Pair) -> str:
-        return self.found[pair].unchecked if pair in self.found else ""
-
     def gone(self, pairs: Iterable[Pair]) -> Mapping[Pair, bool | None]:
         """Return which of the objects that stood are not there any more as they were.
 
         Returns:
-            True for what is gone, False for what was created anew, None where its member does not answer at once. What
-            stands as it was is left out.
+            True for what is gone, False for what was created anew, None where its member does not
+            answer at once. What stands as it was is left out.
         """
         stood = [pair for pair in pairs if pair in self.found and self.found[pair].uid]
         versions = {
@@ -118,7 +123,8 @@ class Trials:
         }
         fates: dict[Pair, bool | None] = {}
         for name, here in grouped(stood, lambda pair: pair[0]).items():
-            live = _uids(self._kubeconfigs.get(name, ""), name, [(versions[pair], pair[1]) for pair in here])
+            objects = [(versions[pair], pair[1]) for pair in here]
+            live = _uids(self._kubeconfigs.get(name, ""), name, objects)
             for pair in here:
                 if live is None:
                     fates[pair] = None
@@ -135,8 +141,9 @@ def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
         if one.hub or plan.replaced.keys().isdisjoint(pairs):
             continue
         mode = one.deliveries[cluster].mode
-        sent = (data for data in plan.emitted(one, cluster) if (cluster, Manifest(data).key) in plan.replaced)
-        found += [Wanted(data, mode, plan.manager) for data in sent]
+        for data in plan.emitted(one, cluster):
+            if (cluster, Manifest(data).key) in plan.replaced:
+                found.append(Wanted(data, mode, plan.manager))
     return tuple(found)
 
 
@@ -158,14 +165,13 @@ def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[
 
 
 def _refused(trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
-    """Yield a problem for each object whose new form is refused, naming the members that refuse it alike.
+    """Yield a problem for each object whose new form is refused, with the members that do so alike.
 
     Args:
         trials: the answers by member and object.
         written: where the objects are written.
     """
-    told = (((key, trial.refused), name) for (name, key), trial in trials.items() if trial.refused)
-    for (key, words), where in _alike(told):
+    for (key, words), where in _alike({pair: trial.refused for pair, trial in trials.items()}):
         origin = written.get(key)
         yield Problem(
             _REFUSED.replace("{where}", few(where)).replace("{words}", visible(words)),
@@ -178,14 +184,13 @@ def _refused(trials: Mapping[Pair, Trial], written: Mapping[ObjectKey, Origin]) 
 
 def _unchecked(trials: Mapping[Pair, Trial]) -> Iterator[Problem]:
     """Yield a warning for each object whose new form, or a part of it, could not be tried."""
-    told = (((key, trial.unchecked), name) for (name, key), trial in trials.items() if trial.unchecked)
-    for (key, reason), where in _alike(told):
+    for (key, reason), where in _alike({pair: trial.unchecked for pair, trial in trials.items()}):
         what = _UNCHECKED.replace("{where}", few(where)).replace("{reason}", visible(reason))
         yield Problem(what, subject=str(key), hint=_UNCHECKED_HINT)
 
 
 def _uids(kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]]) -> Mapping[Pair, str] | None:
-    """Return the uids of objects on a member, empty for those that are gone; None if it does not answer at once.
+    """Return the uids of objects on a member, empty for what is gone; None if it does not answer.
 
     Args:
         kubeconfig: the kubeconfig of a member, as text or path.
@@ -194,15 +199,18 @@ def _uids(kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]
     """
     asked = {key: Leftover(version, key.kind, key.namespace, key.name) for version, key in objects}
     try:
-        live = ask_cluster(read_kubeconfig(kubeconfig, cluster), tuple(asked.values()), timeout=_SECONDS).objects
+        config = read_kubeconfig(kubeconfig, cluster)
     except FleetError:
         return None
+    live = ask_cluster(config, tuple(asked.values()), timeout=_SECONDS).objects
     if live is None:
         return None
-    return {(cluster, key): str(value_at(live.get(one), ("metadata", "uid")) or "") for key, one in asked.items()}
+    uids = {key: value_at(live.get(left), ("metadata", "uid")) for key, left in asked.items()}
+    return {(cluster, key): str(uid or "") for key, uid in uids.items()}
 
 
-def _alike(told: Iterable[tuple[tuple[ObjectKey, str], str]]) -> list[tuple[tuple[ObjectKey, str], list[str]]]:
-    """Return the members of which the same is to be said of an object."""
-    found = grouped(told, lambda one: one[0])
-    return [(what, sorted(name for _, name in each)) for what, each in sorted(found.items())]
+def _alike(answers: Mapping[Pair, str]) -> list[tuple[tuple[ObjectKey, str], list[str]]]:
+    """Return each object and answer, with the members that give it; empty ones are left out."""
+    given = [(key, name, words) for (name, key), words in answers.items() if words]
+    found = grouped(given, lambda each: (each[0], each[2]))
+    return [(what, sorted(name for _, name, _ in each)) for what, each in sorted(found.items())]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http import client as http
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -157,7 +158,7 @@ def connected(kubeconfig: str, deadline: float) -> Iterator[Connection]:
 
 
 def _status(content: bytes) -> Mapping[str, Any]:
-    """Return the ``Status`` with which an API server refuses a request; empty if the answer is none."""
+    """Return the ``Status`` of an API server's refusal; empty if the answer is none."""
     with suppress(Exception):
         status = read_json(content)
         return status if isinstance(status, Mapping) else {}
@@ -174,9 +175,11 @@ class UnexpectedAnswer(Exception):
         details: the ``details`` of its ``Status``: what was refused, and for which causes.
     """
 
-    def __init__(self, what: str, code: int = 0, said: str = "", details: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, what: str, code: int = 0, said: str = "", details: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         super().__init__(what)
-        self.code, self.said, self.details = code, said or what, details or {}
+        self.code, self.said, self.details = code, said or what, details
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -220,7 +223,8 @@ class Connection:
             told = _status(answer.content)
             said, details = told.get("message"), told.get("details")
             said = visible(said)[:_LONGEST] if isinstance(said, str) else ""
-            raise UnexpectedAnswer(what, status, said, details if isinstance(details, Mapping) else {})
+            details = details if isinstance(details, Mapping) else {}
+            raise UnexpectedAnswer(what, status, said, details)
         return answer
 
     def try_out(self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False) -> Any:
@@ -239,7 +243,7 @@ class Connection:
         key = Manifest(data).key
         path = self._path(Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name))
         options = {"dryRun": "All", "fieldManager": manager, **({} if create else {"force": str(force).lower()})}
-        # An object is sent in its own version only, although it can be read in any other of its group.
+        # An object can be read in any version of its group, and is sent in its own only.
         if f"/{data['apiVersion']}/" not in path:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
         method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")

@@ -1,7 +1,7 @@
 """Trial of an object that is deleted and created anew: does its API server take the new form?
 
-A server-side dry run says so, and changes nothing. While the old object stands its name is taken, so the new form is
-tried under another name, and without what only the old object keeps from it.
+A server-side dry run says so, and changes nothing. While the old object stands its name is taken,
+so the new form is tried under another name, and without what only the old object keeps from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ import attrs
 from fleet_components.content.replacement import as_sent
 from fleet_components.content.secret import secret_fields
 from fleet_components.live.asked_objects import Wanted
-from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
+from fleet_components.live.connection import (
+    Connection,
+    Leftover,
+    UnexpectedAnswer,
+    connected,
+    within,
+)
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.model.text import few
@@ -30,8 +36,8 @@ _QUOTA = "the object itself holds what its new form needs of ResourceQuota {}"
 _WEBHOOK = "webhook {} does not support dry runs"
 _NAMED = "its API server takes no object of this kind under another name"
 _UNDECIDED = (
-    *(http.UNAUTHORIZED, http.NOT_FOUND, http.REQUEST_TIMEOUT, http.CONFLICT, http.TOO_MANY_REQUESTS),
-    *(http.BAD_GATEWAY, http.SERVICE_UNAVAILABLE, http.GATEWAY_TIMEOUT),
+    *(http.UNAUTHORIZED, http.NOT_FOUND, http.REQUEST_TIMEOUT, http.CONFLICT),
+    *(http.TOO_MANY_REQUESTS, http.BAD_GATEWAY, http.SERVICE_UNAVAILABLE, http.GATEWAY_TIMEOUT),
 )
 """Statuses that say nothing about the object."""
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -47,7 +53,7 @@ class Trial:
 
     Attributes:
         refused: why it refuses the new form, in its words; empty if it does not.
-        unchecked: why the new form, or a part of it, could not be tried; empty if it was tried as a whole.
+        unchecked: why the new form, or a part of it, could not be tried; empty if all of it was.
         uid: the uid of the object that stands; empty if there is none, or nobody answers.
     """
 
@@ -57,12 +63,12 @@ class Trial:
 
 
 def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0) -> Mapping[ObjectKey, Trial]:
-    """Return what an API server says to the new form of each object that is deleted and created anew.
+    """Return what an API server says to the new form of each object that is to be replaced.
 
     Args:
         kubeconfig: the text of a kubeconfig.
         objects: the objects in their new form.
-        timeout: limit for the whole call, in seconds; a quarter of a second is added for each object.
+        timeout: limit for the whole call, in seconds; each object adds a quarter of a second.
     """
     found: dict[ObjectKey, Trial] = {}
     reasons = [_UNUSABLE]
@@ -92,13 +98,13 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
         return Trial(unchecked=_UNREAD.format(error))
     uid = str(value_at(there, ("metadata", "uid")) or "")
     beside, held = (_beside(sent, there), _held(sent, there)) if there else (sent, ())
+    mode, shape = wanted.mode, _without(beside, held)
     try:
-        member.try_out(
-            _without(beside, held), manager=wanted.manager, force=wanted.mode.forces, create=not wanted.mode.adopts
-        )
+        member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
         return attrs.evolve(_judged(member, error, sent, there), uid=uid)
-    return Trial(unchecked=_HELD.format(few([".".join(map(str, path)) for path in held])) if held else "", uid=uid)
+    fields = few([".".join(map(str, path)) for path in held])
+    return Trial(unchecked=_HELD.format(fields) if held else "", uid=uid)
 
 
 def _judged(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], there: Any) -> Trial:
@@ -120,8 +126,9 @@ def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any
         # pkg/admission/plugin/webhook/errors/statuserror.go, NewDryRunUnsupportedErr).
         if error.code == http.BAD_REQUEST:
             return "".join(_WEBHOOK.format(one) for one in islice(_undryable(member), 1))
-        # The plug-in for quotas, which is asked last, names the object; the denial of a webhook names nothing.
-        if there and error.code == http.FORBIDDEN and error.details.get("kind") and not error.fields:
+        # The plug-in for quotas, which is asked last, names the object; a webhook names nothing.
+        named = error.details.get("kind") and not error.fields
+        if there and error.code == http.FORBIDDEN and named:
             quotas = _tight(member, sent, there)
             return _QUOTA.format(few(quotas)) if quotas else ""
     except UnexpectedAnswer:
@@ -133,8 +140,9 @@ def _undryable(member: Connection) -> Iterator[str]:
     """Yield the webhooks that have side effects in dry runs."""
     for kind in _WEBHOOKS:
         for configuration in member.items("admissionregistration.k8s.io", kind):
-            webhooks = configuration.get("webhooks") or ()
-            yield from (str(one.get("name")) for one in webhooks if one.get("sideEffects") not in _DRY_RUN)
+            for webhook in configuration.get("webhooks") or ():
+                if webhook.get("sideEffects") not in _DRY_RUN:
+                    yield str(webhook.get("name"))
 
 
 def _beside(sent: Mapping[str, Any], there: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -151,18 +159,20 @@ def _beside(sent: Mapping[str, Any], there: Mapping[str, Any]) -> Mapping[str, A
 
 
 def _held(sent: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[tuple[str | int, ...], ...]:
-    """Return the fields whose values nothing else can have while the object stands that has them."""
+    """Return the fields whose values nothing else can have while the old object has them."""
     match Manifest(sent).group, sent["kind"]:
         case "", "Service":
             return tuple(_held_by_service(sent.get("spec") or {}, there.get("spec") or {}))
         # There is one default only (kubernetes 1.36, plugin/pkg/admission/priority/admission.go).
-        case "scheduling.k8s.io", "PriorityClass" if sent.get("globalDefault") and there.get("globalDefault"):
-            return (("globalDefault",),)
+        case "scheduling.k8s.io", "PriorityClass":
+            both = sent.get("globalDefault") and there.get("globalDefault")
+            return (("globalDefault",),) if both else ()
     return ()
 
 
 def _held_by_service(spec: Mapping[str, Any], was: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    ports = {one.get("nodePort") for one in was.get("ports") or ()} | {was.get("healthCheckNodePort")}
+    ports = {port.get("nodePort") for port in was.get("ports") or ()}
+    ports.add(was.get("healthCheckNodePort"))
     addresses = {was.get("clusterIP"), *(was.get("clusterIPs") or ())} - {None, "", "None"}
     if addresses & {spec.get("clusterIP"), *(spec.get("clusterIPs") or ())}:
         # Both tell the first address, and have to agree on it.
@@ -176,7 +186,9 @@ def _held_by_service(spec: Mapping[str, Any], was: Mapping[str, Any]) -> Iterato
 
 def _without(data: Any, paths: Sequence[tuple[str | int, ...]]) -> Any:
     """Return a value without some of its fields."""
-    inner = {path[0]: [other[1:] for other in paths if other[0] == path[0]] for path in paths if path}
+    inner: dict[str | int, list[tuple[str | int, ...]]] = {}
+    for first, *rest in paths:
+        inner.setdefault(first, []).append(tuple(rest))
     items = enumerate(data) if isinstance(data, list) else data.items()
     kept = {
         step: _without(value, inner[step]) if step in inner else value
@@ -187,21 +199,23 @@ def _without(data: Any, paths: Sequence[tuple[str | int, ...]]) -> Any:
 
 
 def _tight(member: Connection, sent: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
-    """Return the quotas that have no room for the new form beside the old one, and have once that one is gone.
+    """Return the quotas that have room for the new form only once the old one is gone.
 
-    Empty if there are none, or if the new form needs more than the old one leaves: that is refused in any case.
+    Empty if there are none, or if the new form needs more than that: it is refused in any case.
     """
     space = Manifest(sent).namespace
-    quotas = member.ask("GET", f"/api/v1/namespaces/{quote(space)}/resourcequotas") if space else None
+    path = f"/api/v1/namespaces/{quote(space)}/resourcequotas"
+    quotas = member.ask("GET", path) if space else None
     plural = member.plural(str(sent["apiVersion"]), str(sent["kind"]))
     needed, left, found = _usage(sent, plural), _usage(there, plural), []
     for quota in (quotas or {}).get("items") or ():
         hard, used = (value_at(quota, ("status", side)) or {} for side in ("hard", "used"))
         room = {name: _amount(hard[name]) - _amount(used.get(name)) for name in hard}
-        if any(needed[name] > room[name] + left.get(name, 0) for name in needed.keys() & room.keys()):
+        missing = {name: needed[name] - room[name] for name in needed.keys() & room.keys()}
+        if any(amount > left.get(name, 0) for name, amount in missing.items()):
             return []
         computes = sent["kind"] == "Pod" and room.keys() - needed.keys()
-        if computes or any(needed[name] > room[name] for name in needed.keys() & room.keys()):
+        if computes or any(amount > 0 for amount in missing.values()):
             found.append(str(quota["metadata"]["name"]))
     return found
 
@@ -209,7 +223,8 @@ def _tight(member: Connection, sent: Mapping[str, Any], there: Mapping[str, Any]
 def _usage(data: Mapping[str, Any], plural: str) -> Mapping[str, int]:
     """Return what an object takes of quotas, in units of 1e-9, by the name of the resource.
 
-    Source: ``pkg/quota/v1/evaluator/core`` of Kubernetes 1.36. What a Pod computes with is left out: it has defaults.
+    Source: ``pkg/quota/v1/evaluator/core`` of Kubernetes 1.36. What a Pod computes with is left
+    out, because it has defaults.
     """
     group, spec = Manifest(data).group, data.get("spec") or {}
     found = {f"count/{plural}.{group}": 1} if group else {f"count/{plural}": 1, plural: 1}
