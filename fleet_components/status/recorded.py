@@ -24,6 +24,7 @@ from fleet_components.status.events import Events
 _UNREACHABLE = "cluster is unreachable"
 """Words of the Kubernetes provider for a member that does not answer."""
 _INTERRUPTED = "an update was killed while {} it: what is there is not known, and the next update writes it again"
+_GONE = "it is gone: it was deleted to be replaced and not created; the next update creates it"
 # Words of the Kubernetes provider, around those of the API server or the workload.
 _FRAME = re.compile(
     r"\s*(\d+ errors? occurred:|\* |"
@@ -123,6 +124,9 @@ class _Reader:
         kept = "\n".join(stored.init_errors) if stored else ""
         said = self._events.error(urn) if urn else ""
         error = words_of(said or kept)
+        if stored and stored.pending_replacement:
+            words = "; ".join((*error, _GONE))
+            return attrs.evolve(found, applied="ManifestApplyFailed", error=words)
         if urn in self._events.begun:
             return attrs.evolve(found, causes=tuple(filter(None, (*error, self._events.notes.get(urn, "")))))
         written = stored is not None and (self._settled(cluster) or _is_sent(stored, wanted, delivery))

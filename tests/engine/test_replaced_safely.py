@@ -41,7 +41,7 @@ def job() -> tuple[Data, Data]:
 
 def definition(group: str) -> Data:
     """The CustomResourceDefinition of a group of the test's own."""
-    found = copy.deepcopy(WIDGETS)
+    found: Data = copy.deepcopy(WIDGETS)
     found["metadata"]["name"] = f"widgets.{group}"
     found["spec"]["group"] = group
     return found

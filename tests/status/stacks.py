@@ -44,12 +44,14 @@ class Stack:
         driver: the updates.
         errors: what the provider said of the Deployment, by member, as the state keeps it.
         pending: members on whose Deployment the update was killed.
+        gone: members whose Deployment was deleted to be replaced, and not created.
         events: the events of the last update.
     """
 
     driver: InProcess[World]
     errors: dict[str, list[str]] = attrs.field(factory=dict)
     pending: list[str] = attrs.field(factory=list)
+    gone: list[str] = attrs.field(factory=list)
     events: list[dict[str, Any]] = attrs.field(factory=lambda: [{"preludeEvent": {"config": {}}}])
 
     def deployment(self, member: str) -> str:
@@ -92,6 +94,7 @@ class Stack:
             "inputs": dict(one.inputs),
             "outputs": dict(one.outputs or one.inputs),
             **({"initErrors": errors} if errors else {}),
+            **({"pendingReplacement": True} if one.urn in map(self.deployment, self.gone) else {}),
         }
 
 

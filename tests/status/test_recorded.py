@@ -99,6 +99,17 @@ def test_a_killed_update_leaves_what_is_not_known(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("events", [True, False])
+def test_what_was_deleted_to_be_replaced_is_gone(tmp_path: Path, events: bool) -> None:
+    stack = broke()
+    stack.gone = ["b"]
+    stack.said("b", REFUSED)
+    found = web(members(stack, tmp_path, events=events)["b"])
+    assert found.applied == "ManifestApplyFailed"
+    assert found.available != "Available"
+    assert found.error.endswith("it was deleted to be replaced and not created; the next update creates it")
+
+
 def test_a_log_without_an_end_is_of_a_killed_update(tmp_path: Path) -> None:
     stack = broke()
     metadata = {"op": "update", "urn": stack.deployment("b")}
