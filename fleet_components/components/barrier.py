@@ -1,12 +1,15 @@
-"""Dependencies between groups of resources, with as few edges as possible."""
+"""Dependencies between resources: between groups with as few edges as possible, and on those that come later."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pulumi
 
 from fleet_components.dynamic import Barrier
+from fleet_components.model.manifest import ObjectKey
 
 
 def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pulumi.Resource) -> list[pulumi.Resource]:
@@ -26,3 +29,42 @@ def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pu
         return list(before)
     options = pulumi.ResourceOptions(parent=parent, depends_on=list(before))
     return [Barrier(name, {"key": name}, options)]
+
+
+class Arrivals:
+    """Resources of objects by member, which others may depend on before they are registered.
+
+    Placements may need each other, so that no order of registration has every resource before those that need it.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, ObjectKey], asyncio.Future[pulumi.Resource]] = {}
+
+    def register(self, cluster: str, key: ObjectKey, resource: pulumi.Resource) -> None:
+        """Add the resource of an object on a member."""
+        self._of(cluster, key).set_result(resource)
+
+    def resource(self, cluster: str, key: ObjectKey) -> pulumi.Output[pulumi.Resource]:
+        """Return the resource of an object on a member, once it is registered."""
+        return pulumi.Output.from_input(self._of(cluster, key))
+
+    def _of(self, cluster: str, key: ObjectKey) -> asyncio.Future[pulumi.Resource]:
+        return self._found.setdefault((cluster, key), asyncio.Future())
+
+    @contextmanager
+    def complete(self) -> Iterator[None]:
+        """Fail every dependency that is still open at the end, so that the program ends instead of waiting for ever.
+
+        Raises:
+            RuntimeError: an object is depended on and not registered.
+        """
+        try:
+            yield
+            missing = [f"{key} on {cluster}" for (cluster, key), found in self._found.items() if not found.done()]
+            if missing:
+                raise RuntimeError(f"{', '.join(missing)}: depended on and not registered")
+        except Exception as error:
+            for found in self._found.values():
+                if not found.done():
+                    found.set_exception(error)
+            raise

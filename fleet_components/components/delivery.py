@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.barrier import between
+from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.former import Former
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
@@ -27,9 +26,9 @@ from fleet_components.plan.describe import describe_subject, heading
 from fleet_components.plan.drift import left_alone
 from fleet_components.plan.feed import Feed, feed_subject
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.precedence import waves
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.rollout import Placed
 
 _DECISIONS: Mapping[str, type[dynamic.Placement | dynamic.Template]] = {
     "Placement": dynamic.Placement,
@@ -53,6 +52,7 @@ class DeliveryArgs:
         marks: returns the transforms that mark an object that stood on a member before.
         compare: compares objects with those on a member.
         ready_timeout: the longest time in seconds that each object may take to become ready.
+        arrivals: the objects of all subjects, by member.
         transform: applied to each object before it is registered.
     """
 
@@ -67,6 +67,7 @@ class DeliveryArgs:
     marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
     compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
     ready_timeout: int
+    arrivals: Arrivals
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
 
@@ -153,14 +154,15 @@ class SubjectDelivery(pulumi.ComponentResource):
         seconds = 0
         # Not inside an ``apply`` of the decisions: while these are unknown, a preview would show all targets
         # as deleted (pulumi/pulumi#16140), and what depends on this component would not wait for them.
-        for number, clusters in _waves(self.decided.record.decisions):
+        for number, clusters in waves(self.decided):
             if before:
                 size = sum(len(self.decided.deliveries[cluster].written) for cluster in clusters)
                 before = between(f"{self._name}/wave-{number}", before, size, self)
             after = self._waited(before, seconds)
             for cluster in clusters:
                 needed = [other.targets[cluster].binding for other in first if cluster in other.targets]
-                targets[cluster] = Target(self._target(cluster), [decision, *after, *needed], self)
+                comes_after = [decision, *after, *needed]
+                targets[cluster] = Target(self._target(cluster), decision, comes_after, self)
             before = [targets[cluster].binding for cluster in clusters]
             seconds = waits.get(number, 0)
         return targets, before or [decision]
@@ -181,6 +183,7 @@ class SubjectDelivery(pulumi.ComponentResource):
 
     def _target(self, cluster: str) -> TargetArgs:
         args, as_of = self._args, self._args.plan.options.as_of
+        order = args.plan.precedence
         mode = self.decided.deliveries[cluster].mode
         objects = [args.transform(data) for data in args.plan.emitted(self.decided, cluster)]
         return TargetArgs(
@@ -196,6 +199,9 @@ class SubjectDelivery(pulumi.ComponentResource):
             outlives=partial(args.plan.outlives, self.decided, cluster),
             compare=partial(args.compare, cluster),
             ready_timeout=args.ready_timeout,
+            arrivals=args.arrivals,
+            needs=order.needs(self.decided, cluster),
+            settled=order.settled(self.decided, cluster),
             left_alone=self._left_alone.get(cluster, ()),
             keeps=args.plan.keeps(self.decided, cluster),
             since=as_of.isoformat() if as_of and self.decided.subject.timed else None,
@@ -224,13 +230,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         return [once_over(resource) for resource in before]
 
     def _report(self) -> None:
-        told, warnings = describe_subject(self.decided)
+        told, warnings = describe_subject(self._args.plan, self.decided)
         if told:
             pulumi.log.info("\n".join(map(visible, (heading(self.decided), *told))), self)
         for warning in warnings:
             pulumi.log.warn(visible(warning), self)
-
-
-def _waves(decisions: Mapping[str, Placed]) -> list[tuple[int, list[str]]]:
-    ordered = sorted(decisions, key=lambda cluster: (decisions[cluster].wave, cluster))
-    return [(number, list(group)) for number, group in groupby(ordered, key=lambda cluster: decisions[cluster].wave)]

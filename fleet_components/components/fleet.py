@@ -11,7 +11,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.barrier import between
+from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
@@ -129,6 +129,7 @@ class Fleet(pulumi.ComponentResource):
             marks=identification.marks,
             compare=partial(compare, identification),
             ready_timeout=args.ready_timeout,
+            arrivals=Arrivals(),
             # Rendered files may be read by others, so the data of Secrets is hidden in them.
             transform=redacted if args.render_to else dict,
         )
@@ -196,9 +197,10 @@ class Fleet(pulumi.ComponentResource):
 
     def _deliver(self, delivery: DeliveryArgs) -> None:
         made: dict[str, SubjectDelivery] = {}
-        for decided in reversed(self.plan.subjects):  # subjects that others need come first
-            first = [made[other] for other in decided.first if other in made]
-            made[decided.name] = SubjectDelivery(decided, delivery, first, self)
+        with delivery.arrivals.complete():
+            for decided in reversed(self.plan.subjects):  # subjects that others need come first
+                first = [made[other] for other in decided.first if other in made]
+                made[decided.name] = SubjectDelivery(decided, delivery, first, self)
         self.placements, self.templates = (
             _ByKey({one.subject.key: made[one.name] for one in self.plan.of(component)})
             for component in ("Placement", "Template")

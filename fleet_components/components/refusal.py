@@ -40,7 +40,7 @@ class RefusedPlanError(RefusedError):
         lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
         lines += [line.text for line in describe_plan(self.plan)]
         for one in self.plan.subjects:
-            told, _ = describe_subject(one)
+            told, _ = describe_subject(self.plan, one)
             lines += [f"{one.name}:", *(f"  {line}" for line in told)] if told else []
         return "\n".join(lines)
 

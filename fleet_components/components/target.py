@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.barrier import between
+from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.comparison import Compare
 from fleet_components.components.former import Former
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
@@ -70,6 +70,9 @@ class TargetArgs:
         left_alone: the objects that are not written again, whatever somebody has made of them.
         keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
         since: the time of this update, for stages that wait; None if there is no time.
+        arrivals: the objects of all subjects, by member.
+        needs: the objects that each object depends on beside its phase, of other subjects above all.
+        settled: the objects that others need and that are there unchanged: they wait for no wave.
     """
 
     fleet: str
@@ -84,9 +87,12 @@ class TargetArgs:
     outlives: Callable[[ObjectKey], bool]
     compare: Compare
     ready_timeout: int
+    arrivals: Arrivals
     left_alone: Objects = ()
     keeps: str = ""
     since: str | None = None
+    needs: Mapping[ObjectKey, Sequence[ObjectKey]] = attrs.field(factory=dict)
+    settled: frozenset[ObjectKey] = frozenset()
 
     @property
     def delivery(self) -> Delivery:
@@ -115,29 +121,36 @@ class Target(pulumi.ComponentResource):
     binding: Binding
     objects: Mapping[tuple[int, ObjectKey], pulumi.Resource]
 
-    def __init__(self, args: TargetArgs, after: After, parent: pulumi.Resource) -> None:
+    def __init__(self, args: TargetArgs, decision: pulumi.Resource, after: After, parent: pulumi.Resource) -> None:
         key = args.decided.subject.key
         self._name = names.target_name(args.fleet, key, args.cluster)
         self._formerly = args.former.target(key, args.cluster)
         alias = args.former.alias(names.TARGET, self._name, self._formerly)
+        self._decision = decision
         # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=list(after)), alias)
+        # Objects wait for their component: it is in the state where others need some that are there unchanged.
+        comes_after = [decision] if args.settled else list(after)
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=comes_after), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
         self._tell_wait(args)
         self.objects = {}
         placed: list[pulumi.Resource] = []
-        before = after
+        before, passed = after, list[pulumi.Input[pulumi.Resource]]()
         for number, group in phases([Manifest(data) for data in args.objects]):
             if placed:
-                before = between(f"{self._name}/phase-{number}", placed, len(group), self)
+                before = [*between(f"{self._name}/phase-{number}", placed, len(group), self), *passed]
             placed = []
+            # What waits for no phase leaves the next one to wait for this.
+            passed = list(before) if any(manifest.key in args.settled for manifest in group) else []
             for manifest in group:
-                placed.append(KubernetesObject(*self._object(args, manifest, before)))
+                turn = self._comes_after(args, manifest.key, before)
+                placed.append(KubernetesObject(*self._object(args, manifest, turn)))
                 self.objects[number, manifest.key] = placed[-1]
+                args.arrivals.register(args.cluster, manifest.key, placed[-1])
         if args.delivery.mode.reports:
             placed = [self._report(args, before)]
         self._tell_drift(args, after)
-        self.binding = self._bind(args, placed or before)
+        self.binding = self._bind(args, [*placed, *passed] or before)
         self.register_outputs({})
 
     def _tell_wait(self, args: TargetArgs) -> None:
@@ -146,6 +159,11 @@ class Target(pulumi.ComponentResource):
         if moves and args.objects and not pulumi.runtime.is_dry_run():
             # Shown while the update runs, and not once more at its end.
             pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
+
+    def _comes_after(self, args: TargetArgs, key: ObjectKey, before: After) -> After:
+        """Return what an object waits for: its wave and phase, and what it needs of other subjects."""
+        turn = [self._decision] if key in args.settled else before
+        return [*turn, *(args.arrivals.resource(args.cluster, need) for need in args.needs.get(key, ()))]
 
     def _object(
         self, args: TargetArgs, manifest: Manifest, before: After

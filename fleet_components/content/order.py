@@ -1,4 +1,4 @@
-"""The two orders of objects in KubeFleet: in a resource snapshot, and when they are applied on a member.
+"""The two orders of objects in KubeFleet, in a resource snapshot and on a member; and what an object lives in.
 
 Source: ``pkg/utils/controller/resource_selector_resolver.go`` (snapshots) and ``pkg/controllers/workapplier/waves.go``
 (applying) of KubeFleet 0.3.1.
@@ -6,9 +6,10 @@ Source: ``pkg/utils/controller/resource_selector_resolver.go`` (snapshots) and `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 
 _SNAPSHOT = """
     PriorityClass Namespace NetworkPolicy ResourceQuota LimitRange PodDisruptionBudget ServiceAccount Secret
@@ -35,6 +36,26 @@ _KNOWN_GROUPS = """
     networking.k8s.io policy rbac.authorization.k8s.io scheduling.k8s.io storage.k8s.io
 """
 LAST_PHASE = len(_PHASES)
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_BY_NAME = (
+    ("", "ServiceAccount", "{pod}.serviceAccountName"),
+    ("scheduling.k8s.io", "PriorityClass", "{pod}.priorityClassName"),
+    ("networking.k8s.io", "IngressClass", "spec.ingressClassName"),
+    ("storage.k8s.io", "StorageClass", "spec.storageClassName"),
+    ("storage.k8s.io", "StorageClass", "spec.volumeClaimTemplates.*.spec.storageClassName"),
+)
+"""Group and kind of what an object names, with the path of the name."""
+_POD_SPECS = ("spec", "spec.template.spec", "spec.jobTemplate.spec.template.spec")
+_NAMES = tuple(
+    (group, kind, tuple(path.format(pod=pod).split(".")))
+    for group, kind, path in _BY_NAME
+    for pod in (_POD_SPECS if "{pod}" in path else ("",))
+)
+_SERVICES = {
+    "APIService": ("spec", "service"),
+    "MutatingWebhookConfiguration": ("webhooks", "*", "clientConfig", "service"),
+    "ValidatingWebhookConfiguration": ("webhooks", "*", "clientConfig", "service"),
+}
 
 
 def in_snapshot_order(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
@@ -66,3 +87,47 @@ def _snapshot_rank(manifest: Manifest) -> tuple[int, str, str]:
     if manifest.kind in _RANK:
         return _RANK[manifest.kind], manifest.api_version, place
     return len(_RANK), f"{manifest.group}/{manifest.version}, Kind={manifest.kind}", place
+
+
+def provided(manifest: Manifest) -> ObjectKey:
+    """Return what an object is to those that need it: its key.
+
+    A CustomResourceDefinition is what it defines: group and kind, in whatever version, under its own kind.
+    """
+    if (manifest.group, manifest.kind) != _DEFINITION:
+        return manifest.key
+    group = value_at(manifest.data, ("spec", "group"))
+    kind = value_at(manifest.data, ("spec", "names", "kind"))
+    return ObjectKey(str(group), _DEFINITION[1], "", str(kind))
+
+
+def needed(manifest: Manifest) -> Iterator[ObjectKey]:
+    """Yield what an object lives in, in the form of :func:`provided`.
+
+    It is the Namespace and the CustomResourceDefinition, without which an API server refuses the object; of pods the
+    ServiceAccount and PriorityClass; of claims and volumes the StorageClass, of an Ingress the IngressClass, and the
+    Services that webhooks and API services lead to. All of these come in earlier phases, or need nothing of their own
+    phase, so that objects never need each other in a circle.
+    """
+    if manifest.namespace:
+        yield ObjectKey("", "Namespace", "", manifest.namespace)
+    if "." in manifest.group:  # only groups of Kubernetes itself may lack a dot
+        yield ObjectKey(manifest.group, _DEFINITION[1], "", manifest.kind)
+    for group, kind, path in _NAMES:
+        home = manifest.namespace if kind == "ServiceAccount" else ""
+        names = (name for name in _found(manifest.data, path) if isinstance(name, str) and name)
+        yield from (ObjectKey(group, kind, home, name) for name in names)
+    for service in _found(manifest.data, _SERVICES.get(manifest.kind, ())):
+        if isinstance(service, Mapping) and manifest.kind in _SERVICES:
+            yield ObjectKey("", "Service", str(service.get("namespace")), str(service.get("name")))
+
+
+def _found(data: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield the values at a path, in which ``*`` stands for every item of a list."""
+    if not path:
+        yield data
+    elif path[0] == "*":
+        for item in data if isinstance(data, list) else ():
+            yield from _found(item, path[1:])
+    elif isinstance(data, Mapping) and path[0] in data:
+        yield from _found(data[path[0]], path[1:])

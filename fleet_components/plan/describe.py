@@ -15,7 +15,6 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
-from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES
 from fleet_components.rollout.describe import describe, describe_stages
@@ -62,7 +61,7 @@ def heading(decided: Decided) -> str:
     return f"{subject.key}{written}:{''.join(f' {words}' for words in said if words)}"
 
 
-def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
+def describe_subject(plan: FleetPlan, decided: Decided) -> tuple[list[str], list[str]]:
     """Return what happens to a subject, with a reason for each member concerned; and its warnings."""
     lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []
     warnings = list(map(str, decided.subject.warnings))
@@ -72,9 +71,9 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
         lines += [outcome.left] if outcome.left else []
     lines += describe_stages(outcome.rollout.stages) if decided.moves else []
-    lines += outcome.notes
+    lines += (*outcome.notes, *plan.precedence.notes(decided))
     # A hub goes on by itself.
-    lines += [f"left: {words}"] if not decided.hub and (words := remainder_of(decided).words) else []
+    lines += [f"left: {words}"] if not decided.hub and (words := plan.remainders[decided.name].words) else []
     warnings += outcome.warnings
     return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
 

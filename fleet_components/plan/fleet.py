@@ -41,6 +41,7 @@ from fleet_components.plan.on_hub import with_unapplied
 from fleet_components.plan.options import Options
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import DECLARED, LOST, Past
+from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
@@ -92,6 +93,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
         raise FleetError(problems)
+    subjects, precedence, blocked = _in_order(subjects, past, inventory, options)
     subjects, replaced = _as_applied(subjects, past, options)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
     coverage = Coverage(subjects, unseen(subjects, past))
@@ -131,6 +133,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         manager=past.manager or manager_of(options.stack),
         consignment=consignment,
         renames=renames,
+        precedence=precedence,
+        blocked=blocked,
     )
     shared = known_clashes(plan, coverage, source.catalogue)
     return attrs.evolve(
@@ -249,6 +253,15 @@ def _templates(
         except UnreadableMemberError:
             problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
+
+
+def _in_order(
+    subjects: tuple[Decided, ...], past: Past, inventory: Inventory, options: Options
+) -> tuple[tuple[Decided, ...], Precedence, Mapping[str, frozenset[str]]]:
+    """Return the decisions in an order across subjects, which a hub has of its own; see :func:`ordered`."""
+    if options.hub:
+        return subjects, Precedence(), {}
+    return ordered(subjects, past, inventory, {(one.cluster, one.key) for one in past.standing})
 
 
 def _as_applied(

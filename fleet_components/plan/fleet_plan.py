@@ -21,8 +21,9 @@ from fleet_components.plan.immutable import Held
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, Standing, outlives
+from fleet_components.plan.precedence import Precedence
 from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB
-from fleet_components.plan.remainder import Remainder, remainder_of
+from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
@@ -51,6 +52,8 @@ class FleetPlan:
         manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
         consignment: what goes to the hub.
         renames: what is called otherwise now than in the state.
+        precedence: what objects wait for on their members, whichever subject brings it.
+        blocked: the subjects that wait for others on members that are held, each with those others.
     """
 
     options: Options
@@ -68,6 +71,8 @@ class FleetPlan:
     manager: str = ""
     consignment: Consignment = Consignment()
     renames: Renames = Renames()
+    precedence: Precedence = attrs.field(factory=Precedence, eq=False, repr=False)
+    blocked: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
 
     @property
     def stacks(self) -> frozenset[str]:
@@ -144,7 +149,7 @@ class FleetPlan:
     @cached_property
     def remainders(self) -> Mapping[str, Remainder]:
         """Remainders that the update leaves to later ones, by subject."""
-        return {one.name: remainder_of(one) for one in self.subjects}
+        return remainders_of(self.subjects, self.blocked, self.past, self.inventory)
 
     @property
     def sent_to(self) -> tuple[str, ...]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import attrs
 
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.past import Past
+from fleet_components.plan.precedence import ordered
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Entry, Opens
 
@@ -58,23 +62,63 @@ class Remainder:
         return ", then ".join(filter(None, [updates, " and ".join(then)]))
 
 
+def remainders_of(
+    subjects: Sequence[Decided], blocked: Mapping[str, frozenset[str]], past: Past, inventory: Inventory
+) -> dict[str, Remainder]:
+    """Return what an update leaves of each subject; its time counts for the later updates too.
+
+    Args:
+        subjects: the decisions.
+        blocked: the subjects that wait for others, each with those others: they are planned on together.
+        past: what was delivered before.
+        inventory: the members.
+    """
+    joined = {*blocked, *(name for others in blocked.values() for name in others)}
+    stands = {(one.cluster, one.key) for one in past.standing} if joined else set()
+    stands |= _delivered(subjects) if joined else set()
+
+    def following(some: Sequence[Decided]) -> Sequence[Decided]:
+        stands.update(_delivered(some))
+        return ordered(list(map(_following, some)), past, inventory, stands)[0]
+
+    found = {one.name: remainder_of(one) for one in subjects if one.name not in joined}
+    return found | _planned_on([one for one in subjects if one.name in joined], following)
+
+
+def _delivered(subjects: Iterable[Decided]) -> set[Pair]:
+    """Return the objects that stand once an update has succeeded, each with its member."""
+    return {(cluster, key) for one in subjects for cluster in one.deliveries for key in one.keys(cluster)}
+
+
 def remainder_of(decided: Decided) -> Remainder:
-    """Return what an update leaves of a subject; its time counts for the later updates too."""
-    held_now = _held(decided.entries)
-    updates, last = 0, decided
+    """Return what an update leaves of a subject that waits for no other."""
+    return _planned_on([decided], lambda some: list(map(_following, some)))[decided.name]
+
+
+def _planned_on(
+    subjects: Sequence[Decided], following: Callable[[Sequence[Decided]], Sequence[Decided]]
+) -> dict[str, Remainder]:
+    """Return the remainders of subjects that are planned on together, each counted until it moves no more."""
+    updates, step, last = {one.name: 0 for one in subjects}, 0, subjects
     # Nothing but a held member is ever left to a later update: an unchanged one has nothing to do.
-    while updates < MOST_UPDATES and _held(last.entries):
+    while step < MOST_UPDATES and any(_held(one.entries) for one in last):
         try:
-            following = _following(last)
+            later = following(last)
         except FleetError:
             break
-        if not following.changes:
+        moving = [one.name for one in later if one.changes]
+        if not moving:
             break
-        updates, last = updates + 1, following
-    left = _held(last.entries)
-    endless = updates == MOST_UPDATES
-    freed = frozenset(held_now.keys() - left.keys())
-    return Remainder(updates, endless, *_reasons({} if endless else left), freed, bool(decided.hub))
+        step, last = step + 1, later
+        updates.update(dict.fromkeys(moving, step))
+    found = {}
+    for one, then in zip(subjects, last, strict=True):
+        left = _held(then.entries)
+        endless = updates[one.name] == MOST_UPDATES
+        freed = frozenset(_held(one.entries).keys() - left.keys())
+        reasons = _reasons({} if endless else left)
+        found[one.name] = Remainder(updates[one.name], endless, *reasons, freed, bool(one.hub))
+    return found
 
 
 def together(remainders: Iterable[Remainder]) -> Remainder:
@@ -106,8 +150,8 @@ def _following(decided: Decided) -> Decided:
     """Return the decision of the update after one that has succeeded."""
     settled = {cluster: decided.settled(cluster) for cluster in decided.record.decisions}
     following: Any = decided.subject
-    subject = attrs.evolve(following, done=settled)
-    return Decided(subject, decided.record, subject.decide(decided.record))
+    subject = attrs.evolve(following, done=settled, waits={})
+    return attrs.evolve(decided, subject=subject, before=decided.record, outcome=subject.decide(decided.record))
 
 
 def _reasons(

@@ -22,7 +22,7 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.unapplied import Unapplied, in_words
-from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Placed, Rollout, Wave
+from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Gate, Placed, Rollout, Wave
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
@@ -151,6 +151,7 @@ class Subject(ABC, Generic[R]):
         kind: the kind, first part of its name.
         inventory: the members.
         done: what really runs, by member.
+        waits: members that wait for an object of another subject, each with the gate.
         protected: True if its removal has to be confirmed.
         origin: file and line where it is written, or a note that the program makes it; empty if unknown.
         warnings: warnings about what may surprise the user.
@@ -164,6 +165,7 @@ class Subject(ABC, Generic[R]):
     key: str
     inventory: Inventory
     done: Mapping[str, Done]
+    waits: Mapping[str, Gate]
     protected: bool
     origin: str
     warnings: tuple[Problem, ...]
@@ -351,6 +353,16 @@ class Decided:
             return True
         # Most records are equal as they are, and need not be written out.
         return self.record != self.before and _remembered(self.record) != _remembered(self.before)
+
+    def waiting(self, gates: Mapping[str, Gate]) -> Self:
+        """Return it decided again, with members that wait for an object of another subject, each with the gate.
+
+        Raises:
+            FleetError: no decision is possible then.
+        """
+        subject: Any = self.subject
+        subject = attrs.evolve(subject, waits={**subject.waits, **gates})
+        return attrs.evolve(self, subject=subject, outcome=subject.decide(self.before))
 
     def by_hub(self) -> Self:
         """Return it as a hub carries it out, which goes on by itself: reasons name no update that would."""

@@ -59,7 +59,7 @@ def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) ->
     for change, clusters in ((Change.ADD, situation.adds), (Change.UPDATE, situation.updates)):
         entries |= {c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves}
     held = {**layout.held, **situation.blocked}
-    gates = layout.gates
+    gates = {**layout.gates, **situation.waiting}
     entries |= {c: Entry(Change.HELD, _stays(situation, c), why, gates.get(c)) for c, why in held.items()}
     entries |= dict.fromkeys(removals, Entry(Change.REMOVE, None))
     return dict(sorted(entries.items()))

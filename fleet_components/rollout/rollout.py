@@ -68,6 +68,7 @@ class Wanted:
             not begin; else empty.
         overrides: number of the override rules in force on each picked cluster that has any.
         blocked: picked clusters that cannot get the content, each with the reason; they keep what they run.
+        waits: picked clusters that keep what they run until something else has come there, each with the gate.
     """
 
     ranks: Mapping[str, int]
@@ -77,6 +78,7 @@ class Wanted:
     unscheduled: str = ""
     overrides: Mapping[str, int] = attrs.field(factory=dict)
     blocked: Mapping[str, str] = attrs.field(factory=dict)
+    waits: Mapping[str, Gate] = attrs.field(factory=dict)
 
     def version(self, cluster: str) -> tuple[int, int | None]:
         """Return the revision that a cluster should run, and the number of its overrides."""
@@ -146,7 +148,7 @@ class Opens(StrEnum):
 
 @attrs.frozen
 class Gate:
-    """Point of an update run that what follows does not pass.
+    """Point that a cluster does not pass: one of an update run, or an object that has to come first.
 
     Attributes:
         why: why it is closed.

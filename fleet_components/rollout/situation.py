@@ -58,7 +58,7 @@ class Situation:
         gone: clusters that are no longer picked and need no removal: members marked lost, and clusters that an
             update should have reached but did not.
         blocked: picked clusters that nothing can be sent to, each with the reason: members marked lost, and clusters on
-            which an override fails.
+            which an override fails, or that wait for an object of another placement.
     """
 
     done: Mapping[str, Done]
@@ -94,6 +94,12 @@ class Situation:
         return len(self.keeps) + len(self.updates) + len(self.leaving) + len(self._stuck)
 
     @property
+    def waiting(self) -> Mapping[str, Gate]:
+        """The gates of the clusters that nothing else blocks than an object of another placement."""
+        others = {*self.wanted.blocked, *(c for c, here in self.done.items() if here.lost)}
+        return {c: gate for c, gate in self.wanted.waits.items() if c not in others}
+
+    @property
     def _stuck(self) -> Clusters:
         """Blocked clusters that serve nevertheless, with what they run."""
         return tuple(c for c in self.blocked if self.revision(c) is not None and not self.done[c].lost)
@@ -114,7 +120,8 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
     broken = broken_of(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     lost = {cluster for cluster, here in done.items() if here.lost}
-    blocked = {**wanted.blocked, **dict.fromkeys(lost, _LOST)}
+    waits = {cluster: gate.why for cluster, gate in wanted.waits.items()}
+    blocked = {**waits, **wanted.blocked, **dict.fromkeys(lost, _LOST)}
 
     def picked(test: Callable[[str], bool]) -> Clusters:
         return tuple(sorted(c for c in wanted.ranks if c not in blocked and test(c)))

@@ -176,7 +176,8 @@ class _Walk:
         for part in parts:
             self._number += 1
             self.spots |= dict.fromkeys(part, (self._number, self.closed))
-            waits_for = {*self.situation.wanted.blocked, *self.situation.awaited}
+            wanted = self.situation.wanted
+            waits_for = {*wanted.blocked, *wanted.waits, *self.situation.awaited}
             if stuck := [cluster for cluster in part if cluster in waits_for]:
                 self._close(Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}"))
         closed = self.closed

@@ -135,7 +135,7 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     assert config["object"] == "ConfigMap shop/c"
     assert config["envelope"].startswith("ResourceEnvelope shop/e, c (")
     assert secret["envelope"].startswith("ResourceEnvelope shop/e, s (")
-    assert "ConfigMap shop/c, Secret shop/s change" in str(describe_subject(the(plan, "shop")))
+    assert "ConfigMap shop/c, Secret shop/s change" in str(describe_subject(plan, the(plan, "shop")))
     assert {field["new"] for field in secret["fields"]} == {REDACTED}
 
 

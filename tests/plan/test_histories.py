@@ -274,7 +274,7 @@ def reasoned(seen: Seen) -> None:
     assert seen.plan is not None
     log = [line for _, text in seen.run.messages for line in text.splitlines()]
     for one in seen.plan.subjects:
-        told = [line for line in describe_subject(one)[0] if not line.startswith("left: ")]
+        told = [line for line in describe_subject(seen.plan, one)[0] if not line.startswith("left: ")]
         for member, entry in one.entries.items():
             lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
             assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)

@@ -13,7 +13,7 @@ from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
 from fleet_components.plan.karmada.record import TemplateState
-from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Rollout, Wave
+from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Gate, Rollout, Wave
 from fleet_components.scheduler.karmada.failover import in_utc
 from fleet_components.scheduler.karmada.graceful import grace_of
 
@@ -70,6 +70,7 @@ class Dispatch:
         before: Mapping[str, Share],
         why: Mapping[str, str],
         failing: Mapping[str, str] = {},
+        waits: Mapping[str, Gate] = {},
     ) -> Rollout:
         """Return which member gets what. Removals come last, when everything else stands.
 
@@ -78,9 +79,12 @@ class Dispatch:
             before: what each member was sent by the last update, whether it succeeded or not.
             why: why members have to be left.
             failing: why targets keep what they run: an override fails there.
+            waits: targets that keep what they run until something else has come there, each with the gate.
         """
         entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
-        entries |= {cluster: _held(self.done.get(cluster, _NOTHING), words) for cluster, words in failing.items()}
+        here = {cluster: self.done.get(cluster, _NOTHING) for cluster in (*waits, *failing)}
+        entries |= {cluster: _held(here[cluster], gate.why, gate) for cluster, gate in waits.items()}
+        entries |= {cluster: _held(here[cluster], words) for cluster, words in failing.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
         runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
@@ -121,8 +125,8 @@ class Dispatch:
         return [cluster for cluster, task in tasks.items() if task.purge_mode == DIRECTLY and cluster in self.emptied]
 
 
-def _held(done: Done, why: str) -> Entry:
+def _held(done: Done, why: str, gate: Gate | None = None) -> Entry:
     """Return an entry that leaves a member as it is; a member without the template gets nothing."""
     if done.revision is None:
-        return Entry(Change.HELD, None, why)
-    return Entry(Change.HELD, Share.of(done), why)
+        return Entry(Change.HELD, None, why, gate)
+    return Entry(Change.HELD, Share.of(done), why, gate)

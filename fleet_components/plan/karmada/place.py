@@ -101,7 +101,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     known = before.memory.schedule.evictions
     dispatch = Dispatch(state, request.done, request.inventory.names, request.eviction_timeout, known)
-    rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
+    waits = {cluster: gate for cluster, gate in request.waits.items() if cluster in shares}
+    rollout = dispatch.plan(shares, before.decisions, why, found.reasons, waits)
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
     stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}

@@ -36,7 +36,7 @@ from fleet_components.plan.karmada.stickiness import sticky
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
-from fleet_components.rollout.rollout import Done
+from fleet_components.rollout.rollout import Done, Gate
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.comparison import compare
@@ -108,6 +108,7 @@ class TemplateSubject(Subject[TemplateRecord]):
         unhealthy: members on which it was observed to be Unhealthy, and since when; None for long enough.
         needs: what it takes over from the templates that need it.
         done: what really runs, by member.
+        waits: members that wait for an object of another placement or template, each with the gate.
         protected: True if its removal has to be confirmed.
         origin: file and line of the object.
         warnings: warnings about what may surprise the user.
@@ -128,6 +129,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
     needs: Needs = Needs()
     done: Mapping[str, Done] = attrs.field(factory=dict)
+    waits: Mapping[str, Gate] = attrs.field(factory=dict)
     protected: bool = False
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
@@ -310,6 +312,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
             "needs": encode(self.needs),
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
+            "waits": {cluster: encode(gate) for cluster, gate in self.waits.items()},
             "plugins": list(self.plugins),
         }
 
@@ -327,6 +330,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
             needs=decode(Needs, wire["needs"]),
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+            waits={cluster: decode(Gate, gate) for cluster, gate in wire["waits"].items()},
             plugins=tuple(wire["plugins"]),
         )
 

@@ -277,7 +277,8 @@ def _overridden(
     found = _in_force(request, before, [name for name in wanted.ranks if name not in taken], (wanted.revision, content))
     numbers = {name: number for name, number in taken.items() if number != _NONE}
     found = attrs.evolve(found, numbers={**numbers, **found.numbers})
-    return attrs.evolve(wanted, overrides=found.numbers, blocked=found.reasons), found
+    waits = {name: gate for name, gate in request.waits.items() if name in wanted.ranks}
+    return attrs.evolve(wanted, overrides=found.numbers, blocked=found.reasons, waits=waits), found
 
 
 def _taken(

@@ -27,7 +27,7 @@ from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
-from fleet_components.rollout.rollout import Done, Gates
+from fleet_components.rollout.rollout import Done, Gate, Gates
 from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
@@ -56,6 +56,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         content: the objects that it selects, as a resource snapshot has them: envelopes as they are.
         namespace: the namespace of a ResourcePlacement.
         done: what really runs, by member.
+        waits: members that wait for an object of another placement or template, each with the gate.
         gates: approvals and time for staged updates.
         untrackable: True if the content has objects whose readiness cannot be determined.
         protected: True if its removal has to be confirmed.
@@ -86,6 +87,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     mode: ApplyMode = ApplyMode()
     abandons: bool = False
     done: Mapping[str, Done] = attrs.field(factory=dict)
+    waits: Mapping[str, Gate] = attrs.field(factory=dict)
     gates: Gates = Gates()
     untrackable: bool = False
     protected: bool = False
@@ -236,6 +238,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "mode": encode(self.mode),
             "abandons": self.abandons,
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
+            "waits": {cluster: encode(gate) for cluster, gate in self.waits.items()},
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
@@ -259,6 +262,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             mode=decode(ApplyMode, wire["mode"]),
             abandons=wire["abandons"],
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+            waits={cluster: decode(Gate, gate) for cluster, gate in wire["waits"].items()},
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),

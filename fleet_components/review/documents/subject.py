@@ -83,7 +83,7 @@ def subject_document(
         "remaining": remainder_document(plan.remainders[decided.name]),
         "updateRun": facts.update_run,
         "evictions": list(facts.evictions),
-        "notes": list(decided.outcome.notes),
+        "notes": [*decided.outcome.notes, *plan.precedence.notes(decided)],
         "warnings": warnings_of(decided),
         "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
         "requiredBy": dict(facts.required_by),

@@ -41,7 +41,7 @@ def evicting(observation: Observation, **spec: Any) -> dict[str, Any]:
 
 def said(plan: FleetPlan) -> str:
     """The lines on the template."""
-    return "\n".join(describe_subject(plan.subjects[0])[0])
+    return "\n".join(describe_subject(plan, plan.subjects[0])[0])
 
 
 def test_another_label_of_its_member_takes_the_only_copy() -> None:

@@ -1,0 +1,386 @@
+"""Order objects across subjects: on each member, what an object lives in comes first, whichever subject brings it.
+
+The phases of a subject order its own objects. Between subjects, a dependency leads from one object to another on one
+member, so that subjects may need each other. An object that a member has unchanged delays nothing. One that this update
+creates or changes comes in the wave of its subject, and what needs it waits. A member is held where the object does not
+come in this update, or would come after what needs it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple, Self
+
+import attrs
+
+from fleet_components.content.order import LAST_PHASE, needed, phase, provided
+from fleet_components.content.select import HUB_NAMESPACES
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.text import few
+from fleet_components.plan.departures import old_objects
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.past import Past
+from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Gate, Opens
+
+_MOVES = (Change.ADD, Change.UPDATE)
+Node = tuple[Any, ...]
+Edge = tuple[Node, Node]
+
+
+@attrs.frozen(slots=False)
+class Content:
+    """Objects that one subject brings to a member, as others see them.
+
+    Attributes:
+        objects: the objects. They stay alive with it, so that their identity tells contents apart.
+        provides: the key of each object, by what it is to those that need it.
+        needs: what each object needs.
+        phases: the phase of what is provided, and the first phase in which something else is needed.
+    """
+
+    objects: Objects
+    provides: Mapping[ObjectKey, ObjectKey]
+    needs: Mapping[ObjectKey, tuple[ObjectKey, ...]]
+    phases: Mapping[ObjectKey, int]
+
+    @classmethod
+    def of(cls, objects: Objects) -> Self:
+        """Read what objects provide and need."""
+        manifests = [Manifest(data) for data in objects]
+        provides = {provided(manifest): manifest.key for manifest in manifests}
+        phases = {provided(manifest): phase(manifest) for manifest in manifests}
+        needs = {}
+        for manifest in manifests:
+            needs[manifest.key] = tuple(dict.fromkeys(needed(manifest)))
+            for need in set(needs[manifest.key]) - provides.keys():
+                phases[need] = min(phase(manifest), phases.get(need, LAST_PHASE))
+        return cls(objects, provides, {key: those for key, those in needs.items() if those}, phases)
+
+    @cached_property
+    def needed(self) -> tuple[ObjectKey, ...]:
+        """All that its objects need and it does not provide, sorted."""
+        return tuple(sorted({need for needs in self.needs.values() for need in needs} - self.provides.keys()))
+
+
+class Provider(NamedTuple):
+    """A subject that brings an object to a member, with the key of the object."""
+
+    subject: Decided
+    key: ObjectKey
+
+    def __str__(self) -> str:
+        name = self.subject.name.replace("/", " ", 1)
+        return str(self.key) if self.subject.subject.kind == TEMPLATE_KIND else f"{self.key} of {name}"
+
+
+class Wait(NamedTuple):
+    """A subject that needs, on one member, what another creates or changes there in this update."""
+
+    subject: Decided
+    cluster: str
+    need: ObjectKey
+    provider: Provider
+
+
+class Hold(NamedTuple):
+    """A member that is held, with its gate and the subject that it waits for."""
+
+    cluster: str
+    gate: Gate
+    by: str
+
+
+class Precedence:
+    """Order of the objects of a plan on each member.
+
+    Attributes:
+        waits: what each subject waits for in this update, by its name.
+    """
+
+    def __init__(
+        self,
+        subjects: Sequence[Decided] = (),
+        past: Past | None = None,
+        inventory: Inventory | None = None,
+        stands: Collection[Pair] = (),
+    ) -> None:
+        """Find out what is needed and what brings it.
+
+        Args:
+            subjects: the decisions.
+            past: what was delivered before.
+            inventory: the members.
+            stands: the objects that stand before this update, each with its member.
+        """
+        self._past, self._inventory, self._stands = past or Past(), inventory or Inventory(()), stands
+        self._subjects = {decided.name: decided for decided in subjects if not decided.subject.reports}
+        self._contents: dict[int, Content] = {}
+        self._members = {name: self._by_content(decided) for name, decided in self._subjects.items()}
+        self._wanted = {need for content in self._contents.values() for need in content.needed}
+        self._brought: dict[ObjectKey, dict[str, Provider]] = defaultdict(dict)
+        self._later: dict[ObjectKey, dict[str, Provider]] = defaultdict(dict)
+        for decided in self._subjects.values():
+            self._index(decided)
+        self._settled: dict[tuple[str, str, ObjectKey], bool] = {}
+        self._dropped: set[tuple[str, str, ObjectKey]] = set()
+        self.waits: dict[str, list[Wait]] = {name: list(self._waits_of(name)) for name in self._direct}
+
+    @cached_property
+    def _direct(self) -> dict[str, Decided]:
+        """The subjects that no hub carries out."""
+        return {name: decided for name, decided in self._subjects.items() if not decided.hub}
+
+    def _by_content(self, decided: Decided) -> list[tuple[Content, list[str]]]:
+        """Return the distinct contents of a subject, each with its members."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for cluster, delivery in decided.deliveries.items():
+            number = id(delivery.written)
+            found[number].append(cluster)
+            if number not in self._contents:
+                self._contents[number] = Content.of(delivery.written)
+        return [(self._contents[number], members) for number, members in found.items()]
+
+    def _index(self, decided: Decided) -> None:
+        """Note what a subject brings in this update, and to the members that are held now."""
+        for content, members in self._members[decided.name]:
+            for need in content.provides.keys() & self._wanted:
+                provider = Provider(decided, content.provides[need])
+                self._brought[need].update(dict.fromkeys(members, provider))
+        left = decided.outcome.rollout.held_removals
+        held = [c for c, entry in decided.entries.items() if entry.change is Change.HELD and c not in left]
+        provides = Content.of(decided.subject.objects).provides if held and self._wanted else {}
+        for need in provides.keys() & self._wanted:
+            self._later[need].update(dict.fromkeys(held, Provider(decided, provides[need])))
+
+    def _waits_of(self, name: str) -> Iterator[Wait]:
+        for content, members in self._members[name]:
+            for need in content.needed:
+                providers = self._brought.get(need, {})
+                for cluster in members if providers else ():
+                    provider = providers.get(cluster)
+                    if provider and provider.subject.name != name and not self._is_settled(cluster, provider):
+                        yield Wait(self._subjects[name], cluster, need, provider)
+
+    def _is_settled(self, cluster: str, provider: Provider) -> bool:
+        """Return whether a member has an object as its subject brings it, so that nothing has to wait for it."""
+        found = (provider.subject.name, cluster, provider.key)
+        if found not in self._settled:
+            self._settled[found] = self._stays(cluster, *provider)
+        return self._settled[found]
+
+    def _stays(self, cluster: str, decided: Decided, key: ObjectKey) -> bool:
+        here, sent = decided.done(cluster), decided.before.decisions.get(cluster)
+        interrupted = here.broken or sent is None or sent.version != here.version
+        if decided.hub or interrupted or (cluster, key) not in self._stands:
+            return False
+        needs = self._content(decided, cluster).needs.get(key, ())
+        providers = filter(None, (self._provider(decided.name, cluster, need) for need in needs))
+        # Nor does it wait for what it needs itself.
+        if not all(self._is_settled(cluster, found) for found in providers):
+            return False
+        old, now = old_objects(self._past, decided, decided.name, cluster), decided.deliveries[cluster].objects
+        return old is now or [data for data in old if Manifest(data).key == key] == [
+            data for data in now if Manifest(data).key == key
+        ]
+
+    def _content(self, decided: Decided, cluster: str) -> Content:
+        return self._contents[id(decided.deliveries[cluster].written)]
+
+    def settled(self, decided: Decided, cluster: str) -> frozenset[ObjectKey]:
+        """Return the objects that others need of a subject on a member, and that are there unchanged."""
+        if decided.name not in self._direct:
+            return frozenset()
+        keys = self._content(decided, cluster).provides.values()
+        return frozenset(key for key in keys if self._settled.get((decided.name, cluster, key)))
+
+    def needs(self, decided: Decided, cluster: str) -> Mapping[ObjectKey, tuple[ObjectKey, ...]]:
+        """Return which objects each object of a subject depends on beside its phase, on one member."""
+        found: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
+        content = self._content(decided, cluster) if decided.name in self._direct else Content.of(())
+        for key, needs in content.needs.items():
+            providers = [self._provider(decided.name, cluster, need) for need in needs]
+            # Phases order the objects of one subject, but for those that wait for no phase.
+            own = self._settled.get((decided.name, cluster, key), False)
+            found[key] = tuple(one.key for one in providers if one and (own or one.subject.name != decided.name))
+        return found
+
+    def _provider(self, name: str, cluster: str, need: ObjectKey) -> Provider | None:
+        provider = self._brought.get(need, {}).get(cluster)
+        if provider is None or provider.subject.hub:
+            return None
+        return None if (name, cluster, need) in self._dropped else provider
+
+    def held(self) -> Mapping[str, list[Hold]]:
+        """Return the members that have to be held, by subject; empty if everything has its order."""
+        found: dict[str, list[Hold]] = defaultdict(list)
+        for name, decided in self._direct.items():
+            for content, members in self._members[name]:
+                moving = [cluster for cluster in members if decided.entries[cluster].change in _MOVES]
+                for need in content.needed if moving else ():
+                    found[name] += self._missing(decided, moving, need)
+        found = {name: holds for name, holds in found.items() if holds}
+        return found or self._opposed()
+
+    def _missing(self, decided: Decided, moving: Iterable[str], need: ObjectKey) -> Iterator[Hold]:
+        """Yield the members that lack a need in this update, and to which a subject brings it later."""
+        brought, later = self._brought.get(need, {}), self._later.get(need, {})
+        for cluster in moving if brought or later else ():
+            provider = brought.get(cluster) or later.get(cluster)
+            if provider is None or self._has(decided, cluster, need, provider):
+                continue
+            subject, what = provider.subject, f"it needs {provider}"
+            if subject.hub:
+                gate = Gate(f"{what}, which goes through a hub; {NEXT_UPDATE} goes on", Opens.UPDATE)
+                yield Hold(cluster, gate, subject.name)
+            elif cluster not in brought:
+                entry = subject.entries[cluster]
+                why = f"{what}, which is held there: {entry.reason}"
+                yield Hold(cluster, attrs.evolve(entry.gate or Gate(why), why=why), subject.name)
+
+    def _has(self, decided: Decided, cluster: str, need: ObjectKey, provider: Provider) -> bool:
+        """Return whether a member has what is needed before this update, as far as that is known."""
+        if provider.subject.name == decided.name or (cluster, provider.key) in self._stands:
+            return True
+        if need[:2] == ("", "Namespace"):
+            position = self._inventory.position(cluster)
+            known = None if position is None else self._inventory.clusters[position].namespaces
+            if need.name in HUB_NAMESPACES or need.name in (known or ()):
+                return True
+        # Where an object stands, what it lives in stands too.
+        stood = map(Manifest, old_objects(self._past, decided, decided.name, cluster))
+        return any((cluster, one.key) in self._stands and need in needed(one) for one in stood)
+
+    def _is_new(self, wait: Wait) -> bool:
+        moves = wait.subject.entries[wait.cluster].change in _MOVES
+        return moves and not self._has(wait.subject, wait.cluster, wait.need, wait.provider)
+
+    def _opposed(self) -> Mapping[str, list[Hold]]:
+        """Return the members that are held because the waves of subjects would wait for each other in a circle."""
+        waits = [wait for found in self.waits.values() for wait in found if not wait.provider.subject.hub]
+        by_name: dict[Node, set[Node]] = {(name,): {(n,) for n in one.first} for name, one in self._direct.items()}
+        for wait in waits:
+            by_name[(wait.subject.name,)].add((wait.provider.subject.name,))
+        # The waves of one subject have an order, so that a circle takes subjects that need each other.
+        if not _circle(by_name):
+            return {}
+        found: dict[str, list[Hold]] = defaultdict(list)
+        places = {name: place for place, name in enumerate(self._direct)}
+
+        def last_to_go(wait: Wait) -> tuple[bool, bool, int, str]:
+            # An update run stops at a member that is held; a rolling update goes on with the others.
+            name, timed = wait.subject.name, wait.subject.subject.timed
+            return not self._is_new(wait), not timed, places[name], wait.cluster
+
+        while True:
+            graph, reasons = self._by_phase(waits)
+            inside = [reasons[edge] for edge in pairwise(_circle(graph)) if edge in reasons]
+            if not inside:
+                return found
+            wait = max(inside, key=last_to_go)
+            name, cluster = wait.subject.name, wait.cluster
+            waits.remove(wait)
+            self.waits[name].remove(wait)
+            self._dropped.add((name, cluster, wait.need))
+            if self._is_new(wait):
+                why = f"it needs {wait.provider}, whose rollout waits for this one; {NEXT_UPDATE} goes on"
+                found[name].append(Hold(cluster, Gate(why, Opens.UPDATE), wait.provider.subject.name))
+
+    def _by_phase(self, waits: Iterable[Wait]) -> tuple[dict[Node, set[Node]], dict[Edge, Wait]]:
+        """Return what each phase of each subject on each member comes after, and the waits behind the edges.
+
+        A node is a subject with its wave; with a member and the last phase that is through; or with a member and
+        an object. An edge leads from what comes first.
+        """
+        graph: dict[Node, set[Node]] = {}
+        reasons: dict[Edge, Wait] = {}
+        for name, decided in self._direct.items():
+            before: set[Node] = set()
+            for number, clusters in waves(decided):
+                for cluster in clusters:
+                    graph[name, cluster, -1] = before | {(other, cluster, LAST_PHASE) for other in decided.first}
+                    for step in range(LAST_PHASE + 1):
+                        graph[name, cluster, step] = {(name, cluster, step - 1)}
+                graph[name, number] = before | {(name, cluster, LAST_PHASE) for cluster in clusters}
+                before = {(name, number)}
+        offered: dict[tuple[str, str], set[ObjectKey]] = defaultdict(set)
+        for wait in waits:
+            node = _object(wait.cluster, wait.provider)
+            step = self._content(wait.provider.subject, wait.cluster).phases[wait.need]
+            graph[node] = {(*node[:2], step - 1)}
+            graph[(*node[:2], step)].add(node)
+            offered[node[0], node[1]].add(wait.provider.key)
+        for wait in waits:
+            decided, cluster, need, provider = wait
+            content = self._content(decided, cluster)
+            # What others need may itself be among the objects that wait.
+            keys = [key for key in offered[decided.name, cluster] if need in content.needs.get(key, ())]
+            dependents = [_object(cluster, Provider(decided, key)) for key in keys]
+            for node in (*dependents, (decided.name, cluster, content.phases[need])):
+                graph[node].add(_object(cluster, provider))
+                reasons[_object(cluster, provider), node] = wait
+        return graph, reasons
+
+    def notes(self, decided: Decided) -> Iterator[str]:
+        """Yield what a subject waits for in this update, with the members."""
+        members: dict[str, list[str]] = defaultdict(list)
+        for wait in self.waits.get(decided.name, ()):
+            if decided.entries[wait.cluster].change in _MOVES:
+                members[str(wait.provider)].append(wait.cluster)
+        for provider, clusters in members.items():
+            yield f"comes after {provider} on {few(sorted(clusters))}"
+
+
+def ordered(
+    subjects: Sequence[Decided], past: Past, inventory: Inventory, stands: Collection[Pair]
+) -> tuple[tuple[Decided, ...], Precedence, Mapping[str, frozenset[str]]]:
+    """Return the decisions in which members wait for what comes later, the order, and who waits for whom.
+
+    Args:
+        subjects: the decisions, without any such wait.
+        past: what was delivered before.
+        inventory: the members.
+        stands: the objects that stand before this update, each with its member.
+
+    Raises:
+        FleetError: a subject cannot be decided while some of its members wait.
+    """
+    blocked: dict[str, set[str]] = defaultdict(set)
+    while True:
+        precedence = Precedence(subjects, past, inventory, stands)
+        held = precedence.held()
+        if not held:
+            return tuple(subjects), precedence, {name: frozenset(by) for name, by in blocked.items()}
+        for name, holds in held.items():
+            blocked[name].update(hold.by for hold in holds)
+        # A member that waits for several things names the first.
+        gates = {name: {hold.cluster: hold.gate for hold in reversed(holds)} for name, holds in held.items()}
+        subjects = [one.waiting(gates[one.name]) if one.name in gates else one for one in subjects]
+
+
+def waves(decided: Decided) -> list[tuple[int, list[str]]]:
+    """Return the members of a decision by wave, those that stay in the wave in which they moved last."""
+    decisions = decided.record.decisions
+    members = sorted(decisions, key=lambda cluster: (decisions[cluster].wave, cluster))
+    return [(number, list(group)) for number, group in groupby(members, key=lambda c: decisions[c].wave)]
+
+
+def _object(cluster: str, provider: Provider) -> Node:
+    return provider.subject.name, cluster, "object", provider.key
+
+
+def _circle(graph: Mapping[Node, set[Node]]) -> Sequence[Node]:
+    """Return nodes that come after each other in a circle; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle: Sequence[Node] = error.args[1]
+        return circle
+    return ()
