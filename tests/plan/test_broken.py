@@ -61,10 +61,12 @@ class World(Stack):
     Attributes:
         objects: what members have.
         asked: objects that the program asks the engine to replace.
+        broken: whether a deletion at the end of the last update has broken.
     """
 
     objects: dict[Pair, Live] = attrs.field(factory=dict)
     asked: frozenset[Pair] = frozenset()
+    broken: bool = False
 
     def update(self, documents: list[Data], config: Data, at: Pair | None = None, how: Break = Break.DENIED) -> Seen:
         """Run the program, and carry it out, up to the object at which it breaks."""
@@ -73,7 +75,7 @@ class World(Stack):
         if planned.refused:
             return planned
         assert planned.plan is not None, planned.run.error
-        self.asked = frozenset(planned.plan.replaced)
+        self.asked, self.broken = frozenset(planned.plan.replaced), False
 
         def breaks(one: Registration) -> bool:
             if not broken and names.is_object(one.type) and pair_of(one.urn) == at and self.writes(one):
@@ -107,6 +109,7 @@ class World(Stack):
             if acts and (not breaks or how is Break.KILLED):
                 self.objects.pop(pair, None)
             if breaks:
+                self.broken = True
                 left = {one: self.state.resources[one] for one in objects[number:]}
                 return left | ({urn: attrs.evolve(old, interrupted="deleting")} if how is Break.KILLED else {})
         return {}
@@ -230,7 +233,7 @@ def checked(world: World, documents: list[Data], at: Pair | None = None, how: Br
     assert seen.plan is not None, seen.run.error
     said, before = Says.of(seen.plan), dict(world.objects)
     done = world.update(documents, config, at, how)
-    after, complete = world.objects, done.run.error is None and not left_over(world)
+    after, complete = world.objects, done.run.error is None and not world.broken
     vanished = before.keys() - after.keys()
     anew = {pair for pair in before.keys() & after.keys() if before[pair].uid != after[pair].uid}
     came = after.keys() - before.keys()
@@ -249,13 +252,6 @@ def checked(world: World, documents: list[Data], at: Pair | None = None, how: Br
         assert again.plan is not None, again.run.error
         assert Says.of(again.plan) == Says(set(), set(), set(), set(), set())
     return said
-
-
-def left_over(world: World) -> bool:
-    """Whether a deletion at the end of the last update has broken."""
-    bound = {one.name for one in world.state.resources.values() if one.type == names.BINDING}
-    objects = (one for one in world.state.resources.values() if names.is_object(one.type))
-    return any(names.target_of(one.name) not in bound for one in objects)
 
 
 CLAIM, CONFIG, WEB = "PersistentVolumeClaim", "ConfigMap", "Deployment"
@@ -338,6 +334,7 @@ def test_there_and_back(at: Pair, how: Break) -> None:
     assert checked(world, old.documents()) is not None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("at", "how"), BREAKS)
 def test_there_and_on(at: Pair, how: Break) -> None:
     """The same, and the next update goes on, or somewhere else."""
