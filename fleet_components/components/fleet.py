@@ -30,7 +30,7 @@ from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
-from fleet_components.components.trials import Trials
+from fleet_components.components.trials import FormTrials
 from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
@@ -113,7 +113,7 @@ class Fleet(pulumi.ComponentResource):
         members |= {one: member for one, member in gone.items() if member.lost}
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
         written = args.source.origins
-        trials = Trials(self.plan, written, self)
+        trials = FormTrials(self.plan, written, self)
         reaches = not args.render_to
         identification = Identification(name, members, self.plan, former, reaches, written, gone, self, trials)
         providers = self._reach(name, args, identification)

@@ -21,7 +21,7 @@ from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.process import in_process, in_thread, unknown
 from fleet_components.components.refusal import RefusedError, refusing
-from fleet_components.components.trials import Trials
+from fleet_components.components.trials import FormTrials
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
@@ -90,7 +90,7 @@ class Identification:
     written: Mapping[ObjectKey, Origin]
     gone: Mapping[str, Member]
     parent: pulumi.Resource
-    trials: Trials
+    trials: FormTrials
 
     @cached_property
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:

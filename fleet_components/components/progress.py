@@ -10,7 +10,7 @@ import pulumi
 
 from fleet_components.components.delivery import SubjectDelivery
 from fleet_components.components.target import Target
-from fleet_components.components.trials import Trials
+from fleet_components.components.trials import FormTrials
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.text import few, visible
 from fleet_components.plan.fleet_plan import grouped
@@ -32,7 +32,7 @@ class Progress:
         trials: the objects that are deleted and created anew, as they stood before the update.
     """
 
-    def __init__(self, deliveries: Sequence[SubjectDelivery], trials: Trials) -> None:
+    def __init__(self, deliveries: Sequence[SubjectDelivery], trials: FormTrials) -> None:
         self._deliveries, self._trials = deliveries, trials
         self._stands: dict[pulumi.Resource, str] = {}
         self._following = [

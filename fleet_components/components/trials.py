@@ -37,7 +37,7 @@ _SECONDS = 1.5
 
 
 @attrs.define
-class Trials:
+class FormTrials:
     """Trials of the objects that an update deletes and creates anew.
 
     Attributes:

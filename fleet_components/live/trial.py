@@ -34,6 +34,7 @@ _UNREAD = "its API server {}"
 _HELD = "the object itself holds {}"
 _QUOTA = "the object itself holds what its new form needs of ResourceQuota {}"
 _WEBHOOK = "webhook {} does not support dry runs"
+_NAMES = "the user of the kubeconfig may not write an object of this kind under another name"
 _NAMED = "its API server takes no object of this kind under another name"
 _UNDECIDED = (
     *(http.UNAUTHORIZED, http.NOT_FOUND, http.REQUEST_TIMEOUT, http.CONFLICT),
@@ -102,21 +103,16 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
     try:
         member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
-        return attrs.evolve(_judged(member, error, sent, there), uid=uid)
+        unclear = _unclear(member, error, sent, there) or _barred(member, error, sent, shape)
+        # Words may quote values; of what is secret the status alone is shown.
+        words = str(error) if secret_fields(sent) else error.said
+        return Trial("" if unclear else words, unclear, uid)
     fields = few([".".join(map(str, path)) for path in held])
     return Trial(unchecked=_HELD.format(fields) if held else "", uid=uid)
 
 
-def _judged(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], there: Any) -> Trial:
-    """Return what a refusal says about the new form itself."""
-    unclear = _unclear(member, error, sent, there)
-    # Words may quote values; of what is secret the status alone is shown.
-    words = str(error) if secret_fields(sent) else error.said
-    return Trial(unchecked=unclear) if unclear else Trial(refused=words)
-
-
 def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], there: Any) -> str:
-    """Return why a refusal says nothing about the new form itself; empty if it does."""
+    """Return why a refusal says nothing about the new form; empty if it does."""
     if not error.code or error.code in _UNDECIDED:
         return _UNREAD.format(error)
     if there and error.fields and set(error.fields) <= {"metadata.name", "metadata.generateName"}:
@@ -134,6 +130,32 @@ def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any
     except UnexpectedAnswer:
         return _UNREAD.format(error)
     return ""
+
+
+def _barred(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any], shape: Mapping[str, Any]) -> str:
+    """Return why a refusal is one of the other name alone: the user may write certain names only."""
+    if error.code != http.FORBIDDEN or shape["metadata"]["name"] == sent["metadata"]["name"]:
+        return ""
+    try:
+        barred = _may_write(member, sent) and not _may_write(member, shape)
+    except UnexpectedAnswer:
+        return _UNREAD.format(error)
+    return _NAMES if barred else ""
+
+
+def _may_write(member: Connection, data: Mapping[str, Any]) -> bool:
+    """Return whether the user of the kubeconfig may apply an object."""
+    manifest = Manifest(data)
+    asked = {"verb": "patch", "group": manifest.group, "name": manifest.key.name}
+    asked["resource"] = member.plural(manifest.api_version, manifest.kind)
+    asked["namespace"] = manifest.namespace
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked},
+    }
+    answer = member.ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+    return value_at(answer, ("status", "allowed")) is True
 
 
 def _undryable(member: Connection) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from fleet_components import Fleet
 from fleet_components.components import process
 from fleet_components.components.progress import Progress
-from fleet_components.components.trials import Trials
+from fleet_components.components.trials import FormTrials
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import cluster_of, is_deployment
 from tests.delivery.karmada.world import World as KarmadaWorld
@@ -34,7 +34,7 @@ class Told:
         def program() -> None:
             fleet = Fleet.from_config("dev")
             delivered = [*fleet.placements.values(), *fleet.templates.values()]
-            progress.append(Progress(delivered, Trials(fleet.plan, {}, fleet)))
+            progress.append(Progress(delivered, FormTrials(fleet.plan, {}, fleet)))
 
         with tempfile.TemporaryDirectory() as folder:
             self.world.write(Path(folder))

@@ -22,12 +22,23 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with api_server() as found:
         found.objects["/api/v1/namespaces/shop"] = {"metadata": {"uid": "n"}}
+        allows(found, "web", "web-0a1b2")
         yield found
 
 
 def thing(kind: str, name: str = "web", **fields: Any) -> dict[str, Any]:
     version = "apps/v1" if kind in ("Deployment", "StatefulSet") else "v1"
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}, **fields}
+
+
+def allows(api: Api, *names: str) -> None:
+    """Let the user write objects of these names only."""
+
+    def answer(request: Any) -> None:
+        asked = api.bodies[-1]["spec"]["resourceAttributes"]
+        send(request, 201, {"status": {"allowed": asked["name"] in names}})
+
+    api.answers["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"] = answer
 
 
 def stands(api: Api, data: dict[str, Any]) -> None:
@@ -232,3 +243,12 @@ def test_a_webhook_that_denies_is_no_quota(api: Api) -> None:
     api.objects["/api/v1/namespaces/shop/resourcequotas"] = {"items": [quota]}
     answers(api, 403, message='admission webhook "x" denied the request')
     assert trial(api, thing("ConfigMap")).refused
+
+
+@pytest.mark.parametrize(("names", "refused"), [(["web"], False), (["web", "web-0a1b2"], True), ([], True)])
+def test_a_user_who_may_write_certain_names_only(api: Api, names: list[str], refused: bool) -> None:
+    stands(api, thing("ConfigMap"))
+    answers(api, 403, message="may not", details={"kind": "configmaps", "name": "web-0a1b2"})
+    allows(api, *names)
+    found = trial(api, thing("ConfigMap"))
+    assert (bool(found.refused), "another name" in found.unchecked) == (refused, not refused)
