@@ -85,8 +85,12 @@ class BindingProvider(RecordProvider):
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Keep the time at which a revision arrived while the revision and its overrides stay.
 
-        If they came in an update without a time, the first later one that has a time counts.
+        If they came in an update without a time, the first later one that has a time counts. Where ``--target`` or
+        ``--exclude`` has left out what was to be sent (``unsent``), the record stays: that is still to be done.
         """
+        if news.pop("unsent", None):
+            nothing = {**news, "revision": None, "unsent": True}
+            return CheckResult({**(olds or nothing), "__provider": news["__provider"]}, [])
         # Each run brings a time of its own: taken over, it would change every binding and begin its wait anew.
         stays = all(olds.get(field) == news.get(field) for field in ("revision", "overrides"))
         since = (olds.get("since") if stays else None) or news.get("since")

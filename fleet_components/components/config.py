@@ -417,6 +417,12 @@ KEYS: Mapping[str, Key] = {
         _merged,
         by_member=True,
     ),
+    "takesFrom": Key(
+        "takes_from",
+        names_in,
+        "stacks, ORGANIZATION/PROJECT/STACK, that have let go of objects which this stack brings from now on",
+        _added,
+    ),
     "passOver": Key(
         "pass_over",
         names_in,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from fleet_components.components.former import Former
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.live.connection import Leftover
+from fleet_components.model.codec import encode
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.text import visible
@@ -54,6 +55,7 @@ class DeliveryArgs:
         ready_timeout: the longest time in seconds that each object may take to become ready.
         arrivals: the objects of all subjects, by member.
         transform: applied to each object before it is registered.
+        recorded: by ``Kind/key``, whether the decision of a subject is recorded; filled while subjects are registered.
     """
 
     fleet: str
@@ -69,6 +71,11 @@ class DeliveryArgs:
     ready_timeout: int
     arrivals: Arrivals
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    recorded: dict[str, Callable[[], Awaitable[bool]]] = attrs.field(factory=dict)
+
+    async def unrecorded(self) -> list[str]:
+        """Return the subjects whose decisions this update leaves out, although they change."""
+        return sorted([name for name, is_recorded in self.recorded.items() if not await is_recorded()])
 
 
 class SubjectDelivery(pulumi.ComponentResource):
@@ -111,6 +118,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         self._left_alone = left_alone(args.plan, decided)
         decision = self._decide()
         self.decisions = decision.decisions
+        self._args.recorded[decided.name] = self._is_recorded
         self.targets, self.last = self._deliver(decision, first)
         self.delivered = self._delivered(decision)
         self._report()
@@ -137,6 +145,12 @@ class SubjectDelivery(pulumi.ComponentResource):
         }
         alias = self._args.former.alias(token, self._name, self._formerly)
         return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
+
+    async def _is_recorded(self) -> bool:
+        """Return whether the decision is recorded as planned, and not left out; True while it is not known."""
+        found = await self.decisions.future()
+        planned = {cluster: encode(placed) for cluster, placed in self.decided.record.decisions.items()}
+        return found is None or dict(found) == planned
 
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
@@ -205,6 +219,8 @@ class SubjectDelivery(pulumi.ComponentResource):
             left_alone=self._left_alone.get(cluster, ()),
             keeps=args.plan.keeps(self.decided, cluster),
             since=as_of.isoformat() if as_of and self.decided.subject.timed else None,
+            is_recorded=self._is_recorded,
+            unrecorded=args.unrecorded,
         )
 
     def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:

@@ -30,8 +30,8 @@ from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
+from fleet_components.components.registrations import registering
 from fleet_components.components.trials import FormTrials
-from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
 from fleet_components.model.cluster import Cluster
@@ -87,7 +87,7 @@ class Fleet(pulumi.ComponentResource):
     inventory: Inventory
 
     @refusing()
-    @untraced()
+    @registering()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, FleetArgs, opts)
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
@@ -306,6 +306,7 @@ def _plan(
         renamed=args.renamed,
         identities=identities_of(members),
         takes_over=args.takes_over,
+        takes_from=frozenset(args.takes_from),
         pass_over=frozenset(args.pass_over),
         unreachable={} if in_process() else unreachable,
         moving=args.moving,

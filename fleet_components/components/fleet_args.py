@@ -53,6 +53,8 @@ class FleetArgs(Arguments):
         renamed: what is called otherwise now, so that it stays alive under its new name.
         takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.
+        takes_from: stacks, as ``organization/project/stack``, that have let go of objects which this stack brings from
+            now on.
         pass_over: kinds that steer a hub, are not carried out by this version, and are not to stand in the way; every
             plan names them.
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
@@ -83,6 +85,7 @@ class FleetArgs(Arguments):
     ready_timeout: int = 600
     renamed: Renamed = Renamed()
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    takes_from: Sequence[str] = ()
     pass_over: Sequence[str] = ()
     protect: bool = True
     plugins: Sequence[str] = ()

@@ -19,6 +19,7 @@ from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
+from fleet_components.components.past import held_by
 from fleet_components.components.process import in_process, in_thread, unknown
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.components.trials import FormTrials
@@ -46,6 +47,7 @@ from fleet_components.plan.ownership import (
     arrivals,
     compared_first,
     found_there,
+    held,
     not_taken_over,
     overwriting,
     rewritten,
@@ -110,11 +112,18 @@ class Identification:
         """Return whether it is known what a member has already of what comes to it.
 
         Where that cannot be asked nothing may be taken over, nor overwritten: the cluster itself refuses it then. A
-        preview writes nothing, and shows what is usual.
+        preview writes nothing, and shows what is usual; of a new member that does not answer it leaves this open, since
+        an update that is limited to the plan of a preview (``pulumi up --plan``) must not register anything else.
         """
-        if pulumi.runtime.is_dry_run() or in_process() or not arrivals(self.plan, name):
+        shown = pulumi.runtime.is_dry_run()
+        if in_process() or not arrivals(self.plan, name) or (shown and name in self.plan.past.members):
             return True
-        return self._answers.apply(lambda answers: answers.get(name, Answer()).objects is not None)
+
+        def known(answers: Mapping[str, Answer]) -> Any:
+            asked = answers.get(name, Answer()).objects is not None
+            return asked or (unknown() if shown else False)
+
+        return self._answers.apply(known)
 
     def marks(self, name: str, key: ObjectKey) -> list[pulumi.ResourceTransform]:
         """Return transforms that mark an object that comes to a member, if it stood there before.
@@ -335,7 +344,12 @@ class Identification:
         def found(one: Arrival) -> ObservedObject | None:
             return compared.get((one.cluster, one.key))
 
+        def holds(stack: str, one: Arrival) -> bool:
+            uid = answers[one.cluster].uid
+            return bool({(uid, one.key), ("", one.key)} & held_by(stack))
+
         problems = [
+            *held(arriving, live, self.plan, holds),
             *anothers(arriving, live, self.plan, self.written),
             *not_taken_over(arriving, live, found, self.plan, self.written),
             *overwriting(standing, found, self.written),

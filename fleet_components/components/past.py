@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,16 +24,17 @@ from pulumi.runtime.sync_await import _sync_await
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.process import body_ended, in_process
-from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.model.problem import FleetError
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.departures import perhaps_gone
 from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
-from fleet_components.plan.past import Past, Standing, settled_targets
+from fleet_components.plan.past import Past, Standing, fleets_of, settled_targets
 from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
 
 # The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
@@ -41,6 +42,7 @@ from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, Stored
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 _AT_ONCE = 16
+_GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off its objects"
 
 
 def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
@@ -139,6 +141,26 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     return found
 
 
+@cache
+def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
+    """Return the objects that the fleets of another stack have on members, each with the uid of its cluster.
+
+    The uid is empty where that stack does not know it.
+
+    Raises:
+        FleetError: the stack cannot be read.
+    """
+    try:
+        resources = _resources_of(stack)
+    except grpc.RpcError as error:
+        what = f"cannot be asked what it still has: {error.details()}"
+        raise FleetError([Problem(what, subject=f"stack {stack}", hint=_GONE)]) from None
+    pasts = [Past.of(resources, fleet) for fleet in fleets_of(resources)]
+    uids = [{name: member.uid for name, member in past.members.items()} for past in pasts]
+    pairs = zip(pasts, uids, strict=True)
+    return frozenset((known.get(one.cluster, ""), one.key) for past, known in pairs for one in past.standing)
+
+
 def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:
     """Return the resources of these types as they stood in the own stack before this run, with their outputs."""
     found = _by_type(get_monitor())
@@ -156,7 +178,11 @@ def _by_type(monitor: Any) -> Mapping[str, Sequence[StoredResource]]:
 @lru_cache(maxsize=1)
 def _resources(_monitor: Any) -> tuple[StoredResource, ...]:
     """Return the resources of the own stack; they are read once a run, whose monitor is the key."""
-    found = [(names.Urn.parse(urn), one.struct_value) for urn, one in _read(_TRIES).fields.items()]
+    return _resources_of(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
+
+
+def _resources_of(stack: str) -> tuple[StoredResource, ...]:
+    found = [(names.Urn.parse(urn), one.struct_value) for urn, one in _read(_TRIES, stack).fields.items()]
     own = {urn.text: _stored(urn, one) for urn, one in found if not _is_on_member(urn)}
     settled = settled_targets(own.values())
     return tuple(own.get(urn.text) or _object(urn, one, settled) for urn, one in found)
@@ -191,14 +217,14 @@ def _mark(outputs: Value) -> dict[str, Any]:
     return {"metadata": {"annotations": {FOUND_ANNOTATION: FOUND}}} if marks.get(FOUND_ANNOTATION) == FOUND else {}
 
 
-def _read(tries: int) -> Struct:
-    """Return the outputs of the stack's resources from the engine.
+def _read(tries: int, stack: str) -> Struct:
+    """Return the outputs of a stack's resources from the engine.
 
     The monitor is called directly: a failed call through the SDK's ``invoke`` ends the program, even if a retry
     succeeds.
     """
     arguments = Struct()
-    arguments["stackName"] = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    arguments["stackName"] = stack
     try:
         answer = _call(ResourceInvokeRequest(tok=_READ, args=arguments))
     except grpc.RpcError:
@@ -206,7 +232,7 @@ def _read(tries: int) -> Struct:
         if tries == 1:
             raise
         time.sleep(0.1)
-        return _read(tries - 1)
+        return _read(tries - 1, stack)
     found: Struct = getattr(answer, "return").fields["outputs"].struct_value
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,8 @@ from fleet_components.components.comparison import Compare
 from fleet_components.components.former import Former
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, unknown
+from fleet_components.components.refusal import RefusedError
+from fleet_components.components.registrations import UNLIMITED, registrations
 from fleet_components.components.report import report, tell_drift
 from fleet_components.components.timeout import ready_timeouts, waiting
 from fleet_components.content.order import phases
@@ -21,9 +23,11 @@ from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding, Report
 from fleet_components.live.connection import Leftover
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.text import visible
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import few, visible
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.departures import old_objects
 from fleet_components.plan.record import FORMAT, Objects, particulars
 from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
@@ -50,7 +54,7 @@ After = Sequence[pulumi.Input[pulumi.Resource]]
 """Resources to depend on."""
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen(slots=False, kw_only=True)
 class TargetArgs:
     """Arguments of a target.
 
@@ -73,6 +77,8 @@ class TargetArgs:
         arrivals: the objects of all subjects, by member.
         needs: the objects that each object depends on beside its phase, of other subjects above all.
         settled: the objects that others need and that are there unchanged: they wait for no wave.
+        is_recorded: returns whether the decision is recorded, and not left out.
+        unrecorded: returns the subjects of the fleet whose changed decisions are left out.
     """
 
     fleet: str
@@ -93,6 +99,8 @@ class TargetArgs:
     since: str | None = None
     needs: Mapping[ObjectKey, Sequence[ObjectKey]] = attrs.field(factory=dict)
     settled: frozenset[ObjectKey] = frozenset()
+    is_recorded: Callable[[], Awaitable[bool]]
+    unrecorded: Callable[[], Awaitable[list[str]]]
 
     @property
     def delivery(self) -> Delivery:
@@ -132,6 +140,7 @@ class Target(pulumi.ComponentResource):
         comes_after = [decision] if args.settled else list(after)
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=comes_after), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
+        self._registrations = None if pulumi.runtime.is_dry_run() else registrations()
         self._tell_wait(args)
         self.objects = {}
         placed: list[pulumi.Resource] = []
@@ -155,8 +164,7 @@ class Target(pulumi.ComponentResource):
 
     def _tell_wait(self, args: TargetArgs) -> None:
         """Say how long the update waits here, once it is the member's turn."""
-        moves = args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE)
-        if moves and args.objects and not pulumi.runtime.is_dry_run():
+        if self._moves(args) and args.objects and not pulumi.runtime.is_dry_run():
             # Shown while the update runs, and not once more at its end.
             pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
 
@@ -164,6 +172,9 @@ class Target(pulumi.ComponentResource):
         """Return what an object waits for: its wave and phase, and what it needs of other subjects."""
         turn = [self._decision] if key in args.settled else before
         return [*turn, *(args.arrivals.resource(args.cluster, need) for need in args.needs.get(key, ()))]
+
+    def _moves(self, args: TargetArgs) -> bool:
+        return args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE)
 
     def _object(
         self, args: TargetArgs, manifest: Manifest, before: After
@@ -179,14 +190,19 @@ class Target(pulumi.ComponentResource):
         # pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted beforehand.
         if replaced and retained:
             before = self._cleared(args, manifest, before)
+        component = names.component_type(args.decided.subject.COMPONENT)
+        aliases = args.former.object_aliases(component, args.cluster, name, data)
+        if aliases:
+            before = _once_known(self._unlimited(args, manifest), before)
+        if self._registrations and self._moves(args):
+            self._registrations.watch(name)
         # For some fields the provider itself forces a replacement; for the others it has to be told.
         asked = bool(replaced and replaced.asked)
-        component = names.component_type(args.decided.subject.COMPONENT)
         options = pulumi.ResourceOptions(
             parent=self,
             provider=args.provider,
             version=provider_version(),
-            aliases=[*args.former.object_aliases(component, args.cluster, name, data)],
+            aliases=[*aliases],
             depends_on=list(before),
             ignore_changes=[
                 *args.delivery.left_alone,
@@ -208,6 +224,42 @@ class Target(pulumi.ComponentResource):
         left = [Leftover(manifest.api_version, key.kind, key.namespace, key.name)]
         return _once_known(args.clear(left, _once(before)), before)
 
+    def _unlimited(self, args: TargetArgs, manifest: Manifest) -> pulumi.Output[Any]:
+        """Return an output that fails for an object that moves while the update leaves out what it moves from.
+
+        The engine keeps what is left out as it was, with its dependencies on the old URN of the object, which it then
+        has in the state beside the new one, or not at all.
+        """
+
+        async def check() -> None:
+            if left_out := await args.unrecorded():
+                what = f"moves in this update, and --target or --exclude leaves out {few(left_out)}"
+                raise RefusedError([Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)])
+
+        return pulumi.Output.from_input(check())
+
+    async def _unsent(self, args: TargetArgs, placed: After) -> list[str]:
+        """Return what --target or --exclude has left out of what the member was to be sent."""
+        if not self._registrations or not self._moves(args):
+            return []
+        await _once(placed).future()
+        plan, decided, cluster = args.former.plan, args.decided, args.cluster
+        last, found = decided.before.decisions.get(cluster), []
+        member = decided.subject.inventory.clusters[decided.subject.inventory.position(cluster) or 0]
+        for data in args.delivery.written:
+            key = Manifest(data).key
+            if key in args.untouched:
+                continue
+            standing = plan.standing.get((cluster, key))
+            owner = standing.subject if standing else decided.name
+            stood = old_objects(plan.past, decided, owner, cluster)
+            was_sent = decided.before.objects(last, member) if last else ()
+            former = [one for one in (*stood, *was_sent) if Manifest(one).key == key]
+            name = f"{self._name}/{names.short_name(key)}"
+            if not self._registrations.is_sent(name, former, data, args.delivery.left_alone):
+                found.append(str(key))
+        return found if await args.is_recorded() else [*found, args.decided.name]
+
     def _report(self, args: TargetArgs, after: After) -> Report:
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
         alias = args.former.alias(names.REPORT, self._name, self._formerly)
@@ -226,12 +278,15 @@ class Target(pulumi.ComponentResource):
 
     def _bind(self, args: TargetArgs, placed: After) -> Binding:
         placed_as = args.decided.record.decisions[args.cluster]
+        unsent: Any = self._unsent(args, placed)
         props = {
             **self._known(args),
             "revision": placed_as.revision,
             **({"keeps": args.keeps} if args.keeps else {}),
             **({"since": args.since} if args.since else {}),
             **particulars(placed_as),
+            # Known in previews too: an update that is limited to a plan must not register anything else.
+            "unsent": pulumi.Output.from_input(unsent),
         }
         alias = args.former.alias(names.BINDING, self._name, self._formerly)
         # The objects of the last phase, which come after all others.

@@ -112,6 +112,8 @@ class Options(Typed):
         identities: a value that identifies each member's cluster, by member, as far as it is known beforehand.
         takes_over: by member, names of Kubernetes resources that the stack has managed itself and that the fleet brings
             there from now on; ``*`` matches anything.
+        takes_from: stacks that have let go of objects which this stack brings from now on, as
+            ``organization/project/stack``; not remembered.
         pass_over: kinds of policies that are not carried out and that must not prevent a plan; not remembered.
         unreachable: why members cannot be reached, by name; an update that sends them something is an error.
         hub: the system of the hub that carries everything out, ``kubefleet`` or ``karmada``, where a plan starts from
@@ -129,6 +131,7 @@ class Options(Typed):
     renamed: Renamed = Renamed()
     identities: Mapping[str, str] = attrs.field(factory=dict)
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    takes_from: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
     unreachable: Mapping[str, Problem] = attrs.field(factory=dict)
     hub: str = ""

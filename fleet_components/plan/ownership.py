@@ -26,7 +26,16 @@ _SHOWN = 10
 _LONGEST_NAME = 200
 _LONGEST_VALUE = 60
 _ANOTHERS = "is on {where} already, and belongs to the stack {owner}"
-_HINT = "let one of the two stacks bring it; where that stack is gone, take its annotation {annotation} away"
+_HINT = (
+    "let one of the two stacks bring it. To hand it over, let go of it there (deleteStrategy Abandon, or "
+    "preserveResourcesOnDeletion), then name that stack in fleet:takesFrom here; where that stack is gone, take the "
+    "annotation {annotation} off the object"
+)
+_HELD = "on {where} the stack {owner} still manages it, and would delete or change it"
+_HELD_HINT = (
+    "let go of it there first: an update with deleteStrategy Abandon, or preserveResourcesOnDeletion, then one without "
+    "what brings it"
+)
 _TAKEN = "somebody else has made it on {where}: it is taken over{changes}"
 _NOT_TAKEN = "is on {where} already, somebody else has made it, and %s of {subject} is %s"
 _NEVER = _NOT_TAKEN % ("whenToTakeOver", "Never")
@@ -130,6 +139,23 @@ def anothers(
     foreign = ((one, owner) for one, owner in owned if owner and not _is_ours(owner, plan))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
     yield from _told(((one, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for one, owner in foreign), written)
+
+
+def held(
+    arriving: Sequence[Arrival], live: Live, plan: FleetPlan, holds: Callable[[str, Arrival], bool]
+) -> Iterator[Problem]:
+    """Yield a problem for each object that is to be taken from another stack and that this one still manages.
+
+    Args:
+        arriving: the objects that are new to the stack.
+        live: returns them as their members have them.
+        plan: the plan.
+        holds: returns whether a stack still manages an object.
+    """
+    owned = ((one, _owner(live(one) or {})) for one in arriving)
+    still = ((one, owner) for one, owner in owned if owner in plan.options.takes_from and holds(owner, one))
+    told = ((one, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for one, owner in still)
+    yield from _told(told, {})
 
 
 def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:
@@ -251,7 +277,7 @@ def _owner(live: Mapping[str, Any]) -> str:
 
 def _is_ours(owner: str, plan: FleetPlan) -> bool:
     # Under the recorded manager, what the stack has left behind before it was renamed is its own.
-    return owner != "" and (owner in plan.stacks or manager_of(owner) == plan.manager)
+    return owner != "" and (owner in {*plan.stacks, *plan.options.takes_from} or manager_of(owner) == plan.manager)
 
 
 def _wanted(data: Mapping[str, Any]) -> Mapping[str, Any]:

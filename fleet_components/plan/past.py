@@ -451,6 +451,7 @@ class _Binding:
     subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
     cluster: str = attrs.field(metadata=checked(_no_member))
     keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
+    unsent: bool = False
 
 
 _Own = _MemberOutputs | _Named | _Binding | None
@@ -536,6 +537,8 @@ class _Collector:
                 self.roster = roster if fleet == self.fleet or self.roster == _Roster() else self.roster
             case _MemberOutputs():
                 self.members[own.member] = own
+            case _Binding() if own.unsent:
+                pass  # nothing was sent to the member, or not all of what was to come
             case _Binding():
                 self.done[own.subject][own.cluster] = decode(Done, given)
                 self.keeps[own.subject, own.cluster] = own.keeps
@@ -553,11 +556,14 @@ class _Collector:
     def strangers(self) -> Iterator[tuple[str, str]]:
         """Yield URN and message of each decision about members that are not known.
 
-        Members are registered before anything is decided, so that no interrupted update leaves such a decision.
+        Members are registered before anything is decided, so that no interrupted update leaves such a decision. The
+        record of a new member may be left out by ``--target`` or ``--exclude``, which never leave out its provider.
         """
+        reached = {name for kind, name in self.urns if kind == names.PROVIDER}
         known = {*self.members, *self.roster.members}
         for urn, members in self.decided.items():
-            if strange := sorted(members - known):
+            strange = sorted(one for one in members - known if names.member_name(self.fleet, one) not in reached)
+            if strange:
                 yield urn, f"decides about {few(strange)}, of which the state knows no member"
 
     def past(self, file: str) -> Past:

@@ -74,6 +74,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
         Renamed(fleet="was", members={"a": "x", "b": "old"}, placements={"shop": "s"}),
     ),
     ("takesOver", '{"b": "web"}', {"takes_over": {"a": ["*"]}}, {"a": ["*"], "b": ["web"]}),
+    ("takesFrom", "o/p/s, o/p/t", {"takes_from": ["o/p/r"]}, ("o/p/r", "o/p/s", "o/p/t")),
     ("passOver", "Widget", {}, ("Widget",)),
     ("plugins", "own:Two", {"plugins": ["own:One"]}, ("own:One", "own:Two")),
     ("protect", "false", {"protect": True}, False),

@@ -49,18 +49,18 @@ class StandIn(provider.Provider):
         return provider.CheckResponse(request.new_inputs)
 
     async def diff(self, request: provider.DiffRequest) -> provider.DiffResponse:
-        return provider.DiffResponse(changes=plain(request.old_state) != plain(request.new_inputs))
+        return provider.DiffResponse(changes=sent(request.old_state) != plain(request.new_inputs))
 
     async def create(self, request: provider.CreateRequest) -> provider.CreateResponse:
         identity = object_id(plain(request.properties))
         if not request.preview:
             await self._apply("create", request.type, identity, request.properties)
-        return provider.CreateResponse(identity, request.properties)
+        return provider.CreateResponse(identity, with_inputs(request.properties))
 
     async def update(self, request: provider.UpdateRequest) -> provider.UpdateResponse:
         if not request.preview:
             await self._apply("update", request.type, request.resource_id, request.news)
-        return provider.UpdateResponse(request.news)
+        return provider.UpdateResponse(with_inputs(request.news))
 
     async def read(self, request: provider.ReadRequest) -> provider.ReadResponse:
         return provider.ReadResponse(request.resource_id, request.properties, request.inputs)
@@ -98,6 +98,16 @@ def object_id(data: Mapping[str, Any]) -> str:
     """``namespace/name``, as the real plugin has it."""
     metadata = data["metadata"]
     return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+
+
+def with_inputs(properties: Properties) -> Properties:
+    """The outputs of an object, in which the real plugin keeps what it has sent."""
+    return {**properties, "__inputs": PropertyValue(properties)}
+
+
+def sent(state: Properties) -> Any:
+    """What was sent last, of the outputs of an object."""
+    return plain(state.get("__inputs", state))
 
 
 def plain(value: Any) -> Any:

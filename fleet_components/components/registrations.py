@@ -1,0 +1,137 @@
+"""Registration of a fleet's resources: what the engine need not know, and what an update leaves out.
+
+``pulumi up --target`` and ``--exclude`` leave resources out, and no program is told so. The engine answers the
+registration of a new resource that is left out with ``unknown``, and that of a known one with its old outputs
+(pulumi/pulumi v3.260.0, pkg/resource/deploy/step.go, SameStep).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+from google.protobuf.json_format import MessageToDict
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.settings import SETTINGS, get_monitor
+
+from fleet_components.components.process import in_process
+from fleet_components.components.refusal import RefusedError
+from fleet_components.content.difference import differences
+from fleet_components.content.replacement import as_sent
+from fleet_components.model.manifest import value_at
+from fleet_components.model.problem import Problem
+from fleet_components.plan import names
+from fleet_components.plan.state import reveal
+
+_DECISIONS = (names.PLACEMENT, names.TEMPLATE)
+_NO_PLACE = "moves to a place that --target or --exclude leaves out"
+UNLIMITED = "run pulumi up without --target and --exclude"
+
+
+@contextmanager
+def registering() -> Iterator[None]:
+    """Register what the body makes through :class:`Registrations`; in process nothing is left out."""
+    engine = get_monitor()
+    if in_process():
+        yield
+        return
+    # The SDK keeps for each resource the monitor that it finds when the resource is made.
+    SETTINGS.monitor = Registrations(engine)
+    try:
+        yield
+    finally:
+        SETTINGS.monitor = engine
+
+
+def registrations() -> Registrations | None:
+    """Return the registrations of the fleet that is being made; None in process."""
+    monitor = get_monitor()
+    return monitor if isinstance(monitor, Registrations) else None
+
+
+@attrs.define(unsafe_hash=True)
+class Registrations:
+    """The engine's monitor, through which the resources of a fleet are registered.
+
+    Attributes:
+        engine: the monitor.
+    """
+
+    engine: Any
+    _left_out: dict[str, str] = attrs.field(factory=dict, eq=False)
+    _watched: set[str] = attrs.field(factory=set, eq=False)
+    _outputs: dict[str, Any] = attrs.field(factory=dict, eq=False)
+
+    def watch(self, name: str) -> None:
+        """Keep what the engine answers for the object with this resource name."""
+        self._watched.add(name)
+
+    def is_sent(
+        self, name: str, former: Sequence[Mapping[str, Any]], data: Mapping[str, Any], left_alone: Collection[str]
+    ) -> bool:
+        """Return whether an object that is watched was sent, and not left out.
+
+        What users' transforms have made of it is not known, so it counts as left out where all fields in which it
+        differs from a former form are in that form still.
+
+        Args:
+            name: the name of its resource.
+            former: forms in which it may have been sent before this update.
+            data: the form in which it is sent now.
+            left_alone: fields that are not sent.
+        """
+        outputs = self._outputs.pop(name, None)
+        if outputs is None:
+            return False
+        inputs = as_sent(reveal(MessageToDict(outputs.fields["__inputs"].struct_value)))
+        for old in former if inputs else ():
+            found = [one for one in differences(as_sent(old), as_sent(data)) if one.field not in left_alone]
+            if found and all(value_at(inputs, one.path) == one.old for one in found):
+                return False
+        return True
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Register without the trace of calls, and without dependencies on what this update leaves out."""
+        # The engine writes the whole state at every step, and the trace is as large as the inputs and outputs. It leads
+        # through this package, and says nothing of the source.
+        request.ClearField("stackTrace")
+        answer = self._answer_left_out(request) or self._register(request)
+        if answer.unknown:
+            self._left_out[answer.urn] = request.type
+        elif request.name in self._watched:
+            self._outputs[request.name] = answer.object
+        return answer
+
+    def _register(self, request: Any) -> Any:
+        # With --exclude the engine writes a state that refers to what is not there, and cannot be read again
+        # (pulumi/pulumi v3.260.0, pkg/resource/deploy/step_generator.go, validateSteps).
+        dependencies = [urn for urn in request.dependencies if urn not in self._left_out]
+        if len(dependencies) < len(request.dependencies):
+            del request.dependencies[:]
+            request.dependencies.extend(dependencies)
+            for each in request.propertyDependencies.values():
+                kept = [urn for urn in each.urns if urn not in self._left_out]
+                del each.urns[:]
+                each.urns.extend(kept)
+        return self.engine.RegisterResource(request)
+
+    def _answer_left_out(self, request: Any) -> Any:
+        """Return the answer for a resource below a new one that is left out; None for any other.
+
+        Raises:
+            RefusedError: it stands elsewhere, and would be deleted there.
+        """
+        decisions = [urn for urn in request.dependencies if self._left_out.get(urn) in _DECISIONS]
+        if request.parent not in self._left_out and not decisions:
+            return None
+        if request.aliases or request.aliasURNs:
+            raise RefusedError([Problem(_NO_PLACE, subject=f"{request.type} {request.name}", hint=UNLIMITED)])
+        begin, _, _ = request.parent.rpartition("::")
+        urn = f"{begin}${request.type}::{request.name}"
+        return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object, unknown=True)
+
+    def __getattr__(self, name: str) -> Any:
+        """Delegate everything else to the engine."""
+        return getattr(self.engine, name)

@@ -1,0 +1,76 @@
+"""Objects go from one stack to another, which goes on with them: nothing is deleted, and nothing is made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.driver import Engine
+from tests.engine.stories import Story, config_map, namespace, placement, refused, unchanged
+
+pytestmark = [pytest.mark.engine, pytest.mark.clusters]
+MAP = ("configmap", "c")
+LETS_GO = {"applyStrategy": {"type": "ClientSideApply"}, "deleteStrategy": {"propagationPolicy": "Abandon"}}
+
+
+class Beside(Engine[Story]):
+    """Another stack on the backend of the first."""
+
+    def __init__(self, folder: Path, first: Engine[Story], world: Story, name: str) -> None:
+        self._backend = first.environment["PULUMI_BACKEND_URL"]
+        super().__init__(folder, world=world, standin=False, name=name)
+
+    def _environment(self, standin: bool) -> dict[str, str]:
+        return {**super()._environment(standin), "PULUMI_BACKEND_URL": self._backend}
+
+
+def brings(world: Story, value: str = "one") -> None:
+    space = namespace(world.space)
+    world.objects = {
+        "space": space,
+        "c": config_map(world.space, value),
+        "shop": placement("shop", space),
+    }
+
+
+def updated(engine: Engine[Story]) -> None:
+    done = engine.up()
+    assert done.ok, done.text
+
+
+def test_a_stack_lets_go_and_another_takes(story: Engine[Story], tmp_path_factory: pytest.TempPathFactory) -> None:
+    first = story
+    brings(first.world)
+    updated(first)
+    before = first.world.uids(MAP)
+    assert None not in before.values()
+    world = Story(first.world.space, first.world.planes)
+    for name in world.planes:
+        world.join(name)
+    brings(world)
+    second = Beside(tmp_path_factory.mktemp("second"), first, world, "second")
+    refused(second, "belongs to the stack organization/fleet/dev", "fleet:takesFrom")
+    world.config["takesFrom"] = "organization/fleet/dev"
+    refused(second, "the stack organization/fleet/dev still manages it")
+
+    shop: dict[str, Any] = first.world.objects["shop"]
+    shop["spec"]["strategy"] = LETS_GO
+    updated(first)
+    first.world.objects = {}
+    first.world.config["confirm"] = ""
+    gone = first.up()
+    assert gone.ok, gone.text
+    assert first.world.uids(MAP) == before
+
+    updated(second)
+    assert world.uids(MAP) == before
+    del world.config["takesFrom"]
+    unchanged(second)
+    brings(world, "two")
+    updated(second)
+    assert world.uids(MAP) == before
+    assert [world.live(plane, *MAP)["data"] for plane in "ab"] == [{"k": "two"}, {"k": "two"}]
+    unchanged(second)
+    unchanged(first)
