@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, config_map, namespace, placement, refused, unchanged
+from tests.engine.stories import Story, cluster_role, config_map, namespace, placement, refused, unchanged
 
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 MAP = ("configmap", "c")
@@ -28,11 +28,8 @@ class Beside(Engine[Story]):
 
 def brings(world: Story, value: str = "one") -> None:
     space = namespace(world.space)
-    world.objects = {
-        "space": space,
-        "c": config_map(world.space, value),
-        "shop": placement("shop", space),
-    }
+    shop = {**placement("shop", space), "apiVersion": "placement.kubernetes-fleet.io/v1beta1"}
+    world.objects = {"space": space, "c": config_map(world.space, value), "shop": shop}
 
 
 def updated(engine: Engine[Story]) -> None:
@@ -58,10 +55,9 @@ def test_a_stack_lets_go_and_another_takes(story: Engine[Story], tmp_path_factor
     shop: dict[str, Any] = first.world.objects["shop"]
     shop["spec"]["strategy"] = LETS_GO
     updated(first)
-    first.world.objects = {}
-    first.world.config["confirm"] = ""
-    gone = first.up()
-    assert gone.ok, gone.text
+    role = cluster_role(first.world.space)
+    first.world.objects = {"role": role, "rest": placement("rest", role)}
+    updated(first)
     assert first.world.uids(MAP) == before
 
     updated(second)
