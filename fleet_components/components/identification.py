@@ -30,7 +30,7 @@ from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.model.manifest import ObjectKey, Origin
+from fleet_components.model.manifest import ObjectKey, Origin, value_at
 from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
@@ -53,6 +53,7 @@ from fleet_components.plan.ownership import (
     rewritten,
     taken_over,
 )
+from fleet_components.plan.past import Standing
 from fleet_components.plan.record import FORMAT
 
 _UNCOMPARED = "its member did not answer in time"
@@ -65,6 +66,8 @@ _SILENT = (
     "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and its objects are "
     "dropped from the state"
 )
+_MISPLACED = "is {key}, renamed in the state, and {name} does not confirm that it is there"
+_NAME_BACK = "run again when the member answers; or give it its name back: pulumi state rename '{urn}' '{name}'"
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 
@@ -278,12 +281,13 @@ class Identification:
     ) -> Mapping[str, Answer]:
         arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
         asked = [
-            in_thread(partial(_answer, name, text, list(map(_as_leftover, arriving[name]))))
+            in_thread(partial(_answer, name, text, [*map(_as_leftover, arriving[name]), *self._unsure(name)]))
             for name, text in kubeconfigs.items()
         ]
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
         self._refuse_silent(answers)
         self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
+        self._refuse_misplaced(answers)
         coming = [one for each in arriving.values() for one in each]
         standing = [one for name in kubeconfigs for one in rewritten(self.plan, name)]
         judged = (*compared_first(coming, _live(answers)), *standing)
@@ -387,6 +391,26 @@ class Identification:
                 old, new = {"uid": known[name].uid}, {"member": name, "uid": uid}
                 problem = other_cluster(old, new, self.plan.options.confirm)
                 problems += [problem] if problem else []
+        if problems:
+            raise RefusedError(problems)
+
+    def _unsure(self, name: str) -> Mapping[Leftover, Standing]:
+        """Return the objects that have to be on a member for all that is known, and that somebody has renamed."""
+        found = (one for one in self.plan.past.standing if one.cluster == name and one.uid)
+        return {Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name): one for one in found}
+
+    def _refuse_misplaced(self, answers: Mapping[str, Answer]) -> None:
+        """Raise an error if an object with another name in the state is not on the member that it has to be on."""
+        if in_process() or not self.reaches:
+            return
+        problems = []
+        for name in sorted({one.cluster for one in self.plan.past.standing if one.uid}):
+            there = answers.get(name, Answer()).objects or {}
+            for leftover, one in self._unsure(name).items():
+                if value_at(there.get(leftover) or {}, ("metadata", "uid")) != one.uid:
+                    old = names.target_name(self.fleet, one.subject.partition("/")[2], name)
+                    hint = _NAME_BACK.format(urn=one.urn, name=f"{old}/{names.short_name(one.key)}")
+                    problems.append(Problem(_MISPLACED.format(key=one.key, name=name), (), hint, one.urn))
         if problems:
             raise RefusedError(problems)
 

@@ -43,6 +43,7 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 _AT_ONCE = 16
 _GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off its objects"
+_NAMES = ("name", "namespace", "uid")
 
 
 def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
@@ -201,7 +202,7 @@ def _object(urn: names.Urn, found: Struct, settled: Collection[str]) -> StoredRe
     """Return an object on a member: where no update has broken, only its mark."""
     # A state has thousands of objects with all that API servers have added to them.
     if names.target_of(urn.name) in settled and not found.fields[INTERRUPTED].string_value:
-        return StoredResource(urn.text, urn.type, {}, _mark(found.fields["outputs"]))
+        return StoredResource(urn.text, urn.type, {}, _mark(urn, found.fields["outputs"]))
     # The engine gives neither (pulumi/pulumi v3.259.0, pkg/backend/backend.go,
     # GetStackResourceOutputs).
     gone = found.fields[PENDING_REPLACEMENT].bool_value
@@ -210,10 +211,16 @@ def _object(urn: names.Urn, found: Struct, settled: Collection[str]) -> StoredRe
     return attrs.evolve(known, pending_replacement=gone, interrupted=interrupted)
 
 
-def _mark(outputs: Value) -> dict[str, Any]:
-    """Return the outputs of an object on a member without anything else than the annotation that the past reads."""
-    metadata = outputs.struct_value.fields["metadata"]
-    marks = reveal(MessageToDict(metadata.struct_value.fields["annotations"]) or {})
+def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:
+    """Return the outputs of an object on a member without anything else than what the past reads.
+
+    That is one annotation; of an object whose name in the state is not its own also what tells which object it is.
+    """
+    metadata = outputs.struct_value.fields["metadata"].struct_value.fields
+    plain = {key: metadata[key].string_value for key in _NAMES if key in metadata}
+    marks = reveal(MessageToDict(metadata["annotations"]) or {})
+    if names.key_in(urn, {"metadata": plain}):
+        return {"metadata": {**plain, "annotations": marks}}
     return {"metadata": {"annotations": {FOUND_ANNOTATION: FOUND}}} if marks.get(FOUND_ANNOTATION) == FOUND else {}
 
 

@@ -198,6 +198,26 @@ def target_of(name: str) -> str:
     return f"{found['key']}@{found['cluster']}" if found else ""
 
 
+def key_in(urn: Urn, outputs: Mapping[str, Any]) -> ObjectKey | None:
+    """Return the key of an object whose name in the state is not the one that a fleet gives it; None for any other.
+
+    Args:
+        urn: the URN of an object of a fleet.
+        outputs: its outputs; without a name in its metadata nothing is known of it but the URN.
+    """
+    metadata = outputs.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return None
+    name = metadata.get("name")
+    if not isinstance(name, str):
+        return None
+    namespace, at = str(metadata.get("namespace") or ""), _OBJECT.fullmatch(urn.name)
+    found = _key_of(urn.type, at["object"]) if at else None
+    if found and found.name == name and found.namespace in ("", namespace):
+        return None
+    return _key_of(urn.type, f"{namespace}/{name}" if namespace else name)
+
+
 @cache
 def _key_of(token: str, short: str) -> ObjectKey:
     """Return the key of an object by its type token and :func:`short_name`; it is the same on every member."""

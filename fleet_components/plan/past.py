@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import starmap
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ import attrs
 
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import Budget
-from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, PLACEMENT_ANNOTATION
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
 from fleet_components.model.labels import subdomain_errors
@@ -43,6 +43,8 @@ CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 _WRITTEN_PARTS = 4
 _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = "is not what the URN says"
+_HOMELESS = "is {key} under a name that no fleet gives it, and the state does not say on which member it is"
+_RENAME_BACK = "give it its name back: pulumi state rename '{urn}' '{name}'"
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
 _SHOWN = ("policy", "strategy", "protected", "delivery", "keeps", *MODES)
@@ -68,6 +70,8 @@ class Standing:
         gone: True if it was deleted to be replaced, and has not been created again.
         interrupted: what the last update did with it when it was killed, ``updating`` for example:
             what stands is not known. Empty if nothing.
+        uid: its uid, if its name in the state does not tell the member: that follows from what else stands, and the
+            member has to confirm it.
     """
 
     subject: str
@@ -81,6 +85,7 @@ class Standing:
     recorded: Recorded | None = attrs.field(default=None, eq=False, repr=False)
     gone: bool = False
     interrupted: str = ""
+    uid: str = ""
 
     @property
     def written(self) -> str:
@@ -232,6 +237,7 @@ class Past:
                 problems += [attrs.evolve(one, subject=resource.urn, file=file) for one in error.problems]
         if not problems:
             problems += (Problem(what, ("outputs",), mend, urn, file) for urn, what in reader.strangers())
+        problems += (attrs.evolve(one, file=file) for one in reader.homeless())
         if problems:
             raise FleetError(problems)
         return reader.past(file)
@@ -481,6 +487,8 @@ class _Collector:
         self.keeps: dict[tuple[str, str], str] = {}
         self.members: dict[str, _MemberOutputs] = {}
         self.objects: list[tuple[names.ObjectLocation, Urn, Mapping[str, Any], StoredResource]] = []
+        self.strays: list[tuple[Urn, ObjectKey, Mapping[str, Any], StoredResource]] = []
+        self.is_alone = True
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
         self.on_hub: dict[ObjectKey, str] = {}
@@ -495,9 +503,14 @@ class _Collector:
         if names.is_object(urn.type) and names.HUB in urn.types:
             if key := self._first(names.hub_key_of, urn):
                 self.on_hub[key] = urn.text
+            elif f"{names.hub_name('')}/" not in urn.name and "metadata" in outputs:
+                # Renamed in the state: a fleet has one hub, where each object is once.
+                self.on_hub[Manifest(outputs).key] = urn.text
         elif names.is_object(urn.type):
             place = self._first(names.place_of, urn)
-            if place:
+            if names.TARGET in urn.types and (key := names.key_in(urn, outputs)):
+                self.strays.append((urn, key, outputs, resource))
+            elif place:
                 self.objects.append((place, urn, outputs, resource))
             elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
                 self.others[urn.text] = Manifest(outputs).key
@@ -526,6 +539,7 @@ class _Collector:
             self.stacks |= stacks_in(outputs)
         fleet = _fleet_in(urn, own, outputs)
         if fleet not in (self.fleet, *self.formerly):
+            self.is_alone = False
             return
         if (urn.type, urn.name) in self.urns:
             raise MisfitError(Problem("is kept twice, under two URNs"))
@@ -573,7 +587,7 @@ class _Collector:
             file=file,
             records=self.records,
             done=dict(self.done),
-            standing=tuple(starmap(self._standing, self.objects)),
+            standing=(*starmap(self._standing, self.objects), *(one for one in self._renamed if one is not None)),
             members={name: self._member(name) for name in {**dict.fromkeys(self.members), **roster.members}},
             waiting=roster.waiting,
             held=roster.held,
@@ -593,6 +607,33 @@ class _Collector:
             stacks=frozenset(self.stacks),
             formerly=self.earlier,
         )
+
+    @cached_property
+    def _renamed(self) -> tuple[Standing | None, ...]:
+        """The objects whose name in the state is not their own; None for one whose member is not known."""
+        return tuple(starmap(self._found, self.strays))
+
+    def _found(self, urn: Urn, key: ObjectKey, outputs: Mapping[str, Any], resource: StoredResource) -> Standing | None:
+        """Return an object on the only member where it is missing of those that its subject has been brought to."""
+        subject = str(value_at(outputs, ("metadata", "annotations", PLACEMENT_ANNOTATION)) or "")
+        there = {place.cluster for place, *_ in self.objects if place.object == key}
+        missing = sorted(self.done.get(subject, {}).keys() - there)
+        alike = [one for one, other, *_ in self.strays if other == key]
+        uid = str(value_at(outputs, ("metadata", "uid")) or "")
+        if len(missing) != 1 or len(alike) != 1 or not uid:
+            return None
+        place = names.ObjectLocation(subject.partition("/")[2], missing[0], key)
+        return attrs.evolve(self._standing(place, urn, outputs, resource), subject=subject, uid=uid)
+
+    def homeless(self) -> Iterator[Problem]:
+        """Yield a problem for each object whose name in the state is not its own and whose member is not known."""
+        for (urn, key, outputs, _), found in zip(self.strays, self._renamed, strict=True):
+            subject = str(value_at(outputs, ("metadata", "annotations", PLACEMENT_ANNOTATION)) or "")
+            ours = self.is_alone or subject in self.records
+            if found is None and ours:
+                name = names.target_name(self.fleet, subject.partition("/")[2], "MEMBER")
+                hint = _RENAME_BACK.format(urn=urn.text, name=f"{name}/{names.short_name(key)}")
+                yield Problem(_HOMELESS.format(key=key), (), hint, urn.text)
 
     def _standing(
         self,

@@ -237,3 +237,34 @@ def test_a_rename_of_a_fleet_that_breaks_and_goes_back() -> None:
     stack.carry_out(back.run)
     assert stack.live == live
     assert not plan_of(ran(stack, started, {})).changes
+
+
+def stray(stack: Stack, *urns: str) -> None:
+    """What ``pulumi state rename`` does to objects, which have uids on their clusters."""
+    found = {}
+    for urn, one in stack.state.resources.items():
+        outputs = dict(one.outputs)
+        if one.type.startswith("kubernetes:"):
+            outputs["metadata"] = {**outputs["metadata"], "uid": urn}
+        new = f"{urn.rpartition('::')[0]}::other-{urns.index(urn)}" if urn in urns else urn
+        found[new] = attrs.evolve(one, urn=new, outputs=outputs)
+    stack.state = StackState(found)
+
+
+def test_an_object_with_another_name_in_the_state_is_the_same_object() -> None:
+    stack = Stack()
+    stack.carry_out(ran(stack, started, {}).run)
+    objects = [urn for urn in stack.state.resources if urn.endswith("@b/one/web")]
+    before = stack.state
+    stray(stack, *objects)
+    seen = ran(stack, started, {})
+    assert not plan_of(seen).changes
+    (found,) = (one for one in seen.run.registrations if one.urn == objects[0])
+    assert f"{objects[0].rpartition('::')[0]}::other-0" in found.aliases
+    # Where two members lack it, the state does not say which of them has it.
+    stack.state = before
+    both = [urn for urn in before.resources if urn.endswith(("@b/one/web", "@c/one/web"))]
+    stray(stack, *both)
+    error = str(ran(stack, started, {}).run.error)
+    assert error.count("under a name that no fleet gives it") == len(both)
+    assert "pulumi state rename" in error
