@@ -87,6 +87,34 @@ def test_a_member_that_is_renamed_and_not_known_before_the_program_runs(started:
         unchanged(story)
 
 
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_rename_of_a_member_that_breaks(started: Started, declared: bool, back: bool) -> None:
+    """Then the state has both names: whether the source goes back or on, the objects are the same ones."""
+    story = started({"a": "a", "b": "b"})
+    source, before = story.world.source(), story.world.uids(MAP, ("namespace", story.world.space))
+    story.world.leave("a")
+    story.world.join("aa", "a")
+    story.world.objects["c"] = config_map(story.world.space, "two")
+    if declared:
+        story.world.config["renamed"] = {"members": {"aa": "a"}}
+    story.world.planes["b"].pause()
+    try:
+        broken = story.up()
+    finally:
+        story.world.planes["b"].resume()
+    assert not broken.ok
+    assert story.world.uids(MAP, ("namespace", story.world.space)) == before
+    if back:
+        story.world.go_back(source)
+        if declared:
+            story.world.config["renamed"] = {"members": {"aa": "a"}}
+    seen = carried_out(story)
+    assert "deleted" not in seen.text
+    assert story.world.uids(MAP, ("namespace", story.world.space)) == before
+    assert story.runs().keys() == {"a" if back else "aa", "b"}
+
+
 @pytest.mark.parametrize("program", [None, ARGUED])
 def test_two_names_for_one_cluster(started: Started, program: Path | None) -> None:
     story = started({"a": "a"}, program)

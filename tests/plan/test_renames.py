@@ -268,3 +268,43 @@ def test_an_object_with_another_name_in_the_state_is_the_same_object() -> None:
     error = str(ran(stack, started, {}).run.error)
     assert error.count("under a name that no fleet gives it") == len(both)
     assert "pulumi state rename" in error
+
+
+@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize(
+    "after",
+    [
+        Names(members=("b", "a", "c")),
+        Names(members=("b", "c", "a")),
+        Names(members=("b", "d", "c")),
+        Names(placements=("q", "p")),
+        Names(placements=("q", "r")),
+    ],
+)
+def test_names_are_not_exchanged(after: Names, shown: bool) -> None:
+    """The engine would find a resource by its own name first; plan and program say so, before anything is registered."""
+    stack = Stack(shown=shown)
+    stack.carry_out(ran(stack, started, {}).run)
+    seen = ran(stack, after, after.renamed(started))
+    assert "names are not exchanged in one update" in str(seen.run.error)
+    assert seen.run.registrations == ()
+
+
+def test_a_rename_that_was_carried_out_says_nothing_more() -> None:
+    stack = Stack()
+    stack.carry_out(ran(stack, started, {}).run)
+    there = Names(members=("d", "b", "c"), placements=("r", "q"))
+    said = there.renamed(started)
+    stack.carry_out(ran(stack, there, said).run)
+    live = dict(stack.live)
+    # The names go back, and the setting stays; of a member that has to be said.
+    back = started.renamed(there)
+    stack.carry_out(ran(stack, started, {field: {**said[field], **back[field]} for field in said}).run)
+    assert stack.live == live
+    assert not plan_of(ran(stack, started, said)).changes
+    # What was renamed leaves, and the setting stays.
+    stack.carry_out(ran(stack, there, said).run)
+    left = Written({"b": {}, "c": {}}, {"q": ("two", ALL)}, {}, {("two", "web"): "web:1"})
+    seen = stack.program(list(left.documents()), {"limit": "1", "renamed": json.dumps(said)})
+    assert seen.run.error is None
+    assert not [one for one in plan_of(seen).warnings if "called" in one.what]
