@@ -1,4 +1,4 @@
-"""Dependencies between resources: between groups with as few edges as possible, and on those that come later."""
+"""Dependencies between resources: between groups with few edges, and on those that come later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pu
 class Arrivals:
     """Resources of objects by member, which others may depend on before they are registered.
 
-    Placements may need each other, so that no order of registration has every resource before those that need it.
+    Placements may need each other, so that no order of registration has every resource before
+    those that need it.
     """
 
     def __init__(self) -> None:
@@ -53,14 +54,15 @@ class Arrivals:
 
     @contextmanager
     def complete(self) -> Iterator[None]:
-        """Fail every dependency that is still open at the end, so that the program ends instead of waiting for ever.
+        """Fail every dependency that is still open at the end, so that the program ends.
 
         Raises:
             RuntimeError: an object is depended on and not registered.
         """
         try:
             yield
-            missing = [f"{key} on {cluster}" for (cluster, key), found in self._found.items() if not found.done()]
+            left = [found for found, resource in self._found.items() if not resource.done()]
+            missing = [f"{key} on {cluster}" for cluster, key in left]
             if missing:
                 raise RuntimeError(f"{', '.join(missing)}: depended on and not registered")
         except Exception as error:

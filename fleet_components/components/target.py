@@ -75,7 +75,7 @@ class TargetArgs:
         keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
         since: the time of this update, for stages that wait; None if there is no time.
         arrivals: the objects of all subjects, by member.
-        needs: the objects that each object depends on beside its phase, of other subjects above all.
+        needs: the objects that each object depends on beside its phase.
         settled: the objects that others need and that are there unchanged: they wait for no wave.
         is_recorded: returns whether the decision is recorded, and not left out.
         unrecorded: returns the subjects of the fleet whose changed decisions are left out.
@@ -136,9 +136,11 @@ class Target(pulumi.ComponentResource):
         alias = args.former.alias(names.TARGET, self._name, self._formerly)
         self._decision = decision
         # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
-        # Objects wait for their component: it is in the state where others need some that are there unchanged.
+        # Objects wait for their component: it is in the state where others need some that are
+        # there unchanged.
         comes_after = [decision] if args.settled else list(after)
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=comes_after), alias)
+        own = pulumi.ResourceOptions(parent=parent, depends_on=comes_after)
+        opts = pulumi.ResourceOptions.merge(own, alias)
         super().__init__(names.TARGET, self._name, {}, opts)
         self._registrations = None if pulumi.runtime.is_dry_run() else registrations()
         self._tell_wait(args)
@@ -147,7 +149,8 @@ class Target(pulumi.ComponentResource):
         before, passed = after, list[pulumi.Input[pulumi.Resource]]()
         for number, group in phases([Manifest(data) for data in args.objects]):
             if placed:
-                before = [*between(f"{self._name}/phase-{number}", placed, len(group), self), *passed]
+                name = f"{self._name}/phase-{number}"
+                before = [*between(name, placed, len(group), self), *passed]
             placed = []
             # What waits for no phase leaves the next one to wait for this.
             passed = list(before) if any(manifest.key in args.settled for manifest in group) else []
@@ -169,9 +172,10 @@ class Target(pulumi.ComponentResource):
             pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
 
     def _comes_after(self, args: TargetArgs, key: ObjectKey, before: After) -> After:
-        """Return what an object waits for: its wave and phase, and what it needs of other subjects."""
+        """Return what an object waits for: its wave and phase, and what it needs of others."""
         turn = [self._decision] if key in args.settled else before
-        return [*turn, *(args.arrivals.resource(args.cluster, need) for need in args.needs.get(key, ()))]
+        needs = args.needs.get(key, ())
+        return [*turn, *(args.arrivals.resource(args.cluster, need) for need in needs)]
 
     def _moves(self, args: TargetArgs) -> bool:
         return args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE)

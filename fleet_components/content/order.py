@@ -1,4 +1,4 @@
-"""The two orders of objects in KubeFleet, in a resource snapshot and on a member; and what an object lives in.
+"""The two orders of objects in KubeFleet, and what an object lives in.
 
 Source: ``pkg/utils/controller/resource_selector_resolver.go`` (snapshots) and ``pkg/controllers/workapplier/waves.go``
 (applying) of KubeFleet 0.3.1.
@@ -92,7 +92,7 @@ def _snapshot_rank(manifest: Manifest) -> tuple[int, str, str]:
 def provided(manifest: Manifest) -> ObjectKey:
     """Return what an object is to those that need it: its key.
 
-    A CustomResourceDefinition is what it defines: group and kind, in whatever version, under its own kind.
+    A CustomResourceDefinition is what it defines: group and kind, in whatever version.
     """
     if (manifest.group, manifest.kind) != _DEFINITION:
         return manifest.key
@@ -104,10 +104,11 @@ def provided(manifest: Manifest) -> ObjectKey:
 def needed(manifest: Manifest) -> Iterator[ObjectKey]:
     """Yield what an object lives in, in the form of :func:`provided`.
 
-    It is the Namespace and the CustomResourceDefinition, without which an API server refuses the object; of pods the
-    ServiceAccount and PriorityClass; of claims and volumes the StorageClass, of an Ingress the IngressClass, and the
-    Services that webhooks and API services lead to. All of these come in earlier phases, or need nothing of their own
-    phase, so that objects never need each other in a circle.
+    It is the Namespace and the CustomResourceDefinition, without which an API server refuses the
+    object; of pods the ServiceAccount and PriorityClass; of claims and volumes the StorageClass, of
+    an Ingress the IngressClass, and the Services that webhooks and API services lead to. All of
+    these come in earlier phases, or need nothing of their own phase, so that objects never need
+    each other in a circle.
     """
     if manifest.namespace:
         yield ObjectKey("", "Namespace", "", manifest.namespace)

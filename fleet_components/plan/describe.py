@@ -73,7 +73,8 @@ def describe_subject(plan: FleetPlan, decided: Decided) -> tuple[list[str], list
     lines += describe_stages(outcome.rollout.stages) if decided.moves else []
     lines += (*outcome.notes, *plan.precedence.notes(decided))
     # A hub goes on by itself.
-    lines += [f"left: {words}"] if not decided.hub and (words := plan.remainders[decided.name].words) else []
+    words = "" if decided.hub else plan.remainders[decided.name].words
+    lines += [f"left: {words}"] if words else []
     warnings += outcome.warnings
     return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
 

@@ -258,10 +258,11 @@ def _templates(
 def _in_order(
     subjects: tuple[Decided, ...], past: Past, inventory: Inventory, options: Options
 ) -> tuple[tuple[Decided, ...], Precedence, Mapping[str, frozenset[str]]]:
-    """Return the decisions in an order across subjects, which a hub has of its own; see :func:`ordered`."""
+    """Return the decisions in an order across subjects; see :func:`ordered`."""
     if options.hub:
         return subjects, Precedence(), {}
-    return ordered(subjects, past, inventory, {(one.cluster, one.key) for one in past.standing})
+    stands = {(found.cluster, found.key) for found in past.standing}
+    return ordered(subjects, past, inventory, stands)
 
 
 def _as_applied(

@@ -1,9 +1,10 @@
-"""Order objects across subjects: on each member, what an object lives in comes first, whichever subject brings it.
+"""Order objects across subjects: on each member, what an object lives in comes first.
 
-The phases of a subject order its own objects. Between subjects, a dependency leads from one object to another on one
-member, so that subjects may need each other. An object that a member has unchanged delays nothing. One that this update
-creates or changes comes in the wave of its subject, and what needs it waits. A member is held where the object does not
-come in this update, or would come after what needs it.
+The phases of a subject order its own objects. Between subjects, a dependency leads from object to
+object on one member, so that subjects may need each other. An object that a member has unchanged
+delays nothing. An object that this update creates or changes comes in the wave of its subject, and
+what needs it waits. A member is held where the object does not come in this update, or would come
+after what needs it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple, Self
 
 import attrs
@@ -43,7 +44,7 @@ class Content:
         objects: the objects. They stay alive with it, so that their identity tells contents apart.
         provides: the key of each object, by what it is to those that need it.
         needs: what each object needs.
-        phases: the phase of what is provided, and the first phase in which something else is needed.
+        phases: the phase of what is provided, and the first in which something else is needed.
     """
 
     objects: Objects
@@ -67,7 +68,8 @@ class Content:
     @cached_property
     def needed(self) -> tuple[ObjectKey, ...]:
         """All that its objects need and it does not provide, sorted."""
-        return tuple(sorted({need for needs in self.needs.values() for need in needs} - self.provides.keys()))
+        needs = {need for needs in self.needs.values() for need in needs}
+        return tuple(sorted(needs - self.provides.keys()))
 
 
 class Provider(NamedTuple):
@@ -78,7 +80,8 @@ class Provider(NamedTuple):
 
     def __str__(self) -> str:
         name = self.subject.name.replace("/", " ", 1)
-        return str(self.key) if self.subject.subject.kind == TEMPLATE_KIND else f"{self.key} of {name}"
+        is_template = self.subject.subject.kind == TEMPLATE_KIND
+        return str(self.key) if is_template else f"{self.key} of {name}"
 
 
 class Wait(NamedTuple):
@@ -120,10 +123,15 @@ class Precedence:
             inventory: the members.
             stands: the objects that stand before this update, each with its member.
         """
-        self._past, self._inventory, self._stands = past or Past(), inventory or Inventory(()), stands
-        self._subjects = {decided.name: decided for decided in subjects if not decided.subject.reports}
+        self._past, self._inventory, self._stands = (
+            past or Past(),
+            inventory or Inventory(()),
+            stands,
+        )
+        applied = [decided for decided in subjects if not decided.subject.reports]
+        self._subjects = {decided.name: decided for decided in applied}
         self._contents: dict[int, Content] = {}
-        self._members = {name: self._by_content(decided) for name, decided in self._subjects.items()}
+        self._members = {decided.name: self._by_content(decided) for decided in applied}
         self._wanted = {need for content in self._contents.values() for need in content.needed}
         self._brought: dict[ObjectKey, dict[str, Provider]] = defaultdict(dict)
         self._later: dict[ObjectKey, dict[str, Provider]] = defaultdict(dict)
@@ -131,7 +139,7 @@ class Precedence:
             self._index(decided)
         self._settled: dict[tuple[str, str, ObjectKey], bool] = {}
         self._dropped: set[tuple[str, str, ObjectKey]] = set()
-        self.waits: dict[str, list[Wait]] = {name: list(self._waits_of(name)) for name in self._direct}
+        self.waits = {name: list(self._waits_of(name)) for name in self._direct}
 
     @cached_property
     def _direct(self) -> dict[str, Decided]:
@@ -155,7 +163,8 @@ class Precedence:
                 provider = Provider(decided, content.provides[need])
                 self._brought[need].update(dict.fromkeys(members, provider))
         left = decided.outcome.rollout.held_removals
-        held = [c for c, entry in decided.entries.items() if entry.change is Change.HELD and c not in left]
+        keeps = [c for c, entry in decided.entries.items() if entry.change is Change.HELD]
+        held = [cluster for cluster in keeps if cluster not in left]
         provides = Content.of(decided.subject.objects).provides if held and self._wanted else {}
         for need in provides.keys() & self._wanted:
             self._later[need].update(dict.fromkeys(held, Provider(decided, provides[need])))
@@ -166,11 +175,13 @@ class Precedence:
                 providers = self._brought.get(need, {})
                 for cluster in members if providers else ():
                     provider = providers.get(cluster)
-                    if provider and provider.subject.name != name and not self._is_settled(cluster, provider):
+                    if provider is None or provider.subject.name == name:
+                        continue
+                    if not self._is_settled(cluster, provider):
                         yield Wait(self._subjects[name], cluster, need, provider)
 
     def _is_settled(self, cluster: str, provider: Provider) -> bool:
-        """Return whether a member has an object as its subject brings it, so that nothing has to wait for it."""
+        """Return whether a member has an object as its subject brings it: nothing waits for it."""
         found = (provider.subject.name, cluster, provider.key)
         if found not in self._settled:
             self._settled[found] = self._stays(cluster, *provider)
@@ -186,7 +197,10 @@ class Precedence:
         # Nor does it wait for what it needs itself.
         if not all(self._is_settled(cluster, found) for found in providers):
             return False
-        old, now = old_objects(self._past, decided, decided.name, cluster), decided.deliveries[cluster].objects
+        old, now = (
+            old_objects(self._past, decided, decided.name, cluster),
+            decided.deliveries[cluster].objects,
+        )
         return old is now or [data for data in old if Manifest(data).key == key] == [
             data for data in now if Manifest(data).key == key
         ]
@@ -195,21 +209,24 @@ class Precedence:
         return self._contents[id(decided.deliveries[cluster].written)]
 
     def settled(self, decided: Decided, cluster: str) -> frozenset[ObjectKey]:
-        """Return the objects that others need of a subject on a member, and that are there unchanged."""
+        """Return the objects of a subject that others need on a member and that are unchanged."""
         if decided.name not in self._direct:
             return frozenset()
         keys = self._content(decided, cluster).provides.values()
         return frozenset(key for key in keys if self._settled.get((decided.name, cluster, key)))
 
     def needs(self, decided: Decided, cluster: str) -> Mapping[ObjectKey, tuple[ObjectKey, ...]]:
-        """Return which objects each object of a subject depends on beside its phase, on one member."""
+        """Return which objects each object depends on beside its phase, on one member."""
         found: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
-        content = self._content(decided, cluster) if decided.name in self._direct else Content.of(())
+        is_direct = decided.name in self._direct
+        content = self._content(decided, cluster) if is_direct else Content.of(())
         for key, needs in content.needs.items():
-            providers = [self._provider(decided.name, cluster, need) for need in needs]
+            known = (self._provider(decided.name, cluster, need) for need in needs)
+            providers = [provider for provider in known if provider]
             # Phases order the objects of one subject, but for those that wait for no phase.
-            own = self._settled.get((decided.name, cluster, key), False)
-            found[key] = tuple(one.key for one in providers if one and (own or one.subject.name != decided.name))
+            if not self._settled.get((decided.name, cluster, key)):
+                providers = [other for other in providers if other.subject.name != decided.name]
+            found[key] = tuple(provider.key for provider in providers)
         return found
 
     def _provider(self, name: str, cluster: str, need: ObjectKey) -> Provider | None:
@@ -219,18 +236,18 @@ class Precedence:
         return None if (name, cluster, need) in self._dropped else provider
 
     def held(self) -> Mapping[str, list[Hold]]:
-        """Return the members that have to be held, by subject; empty if everything has its order."""
+        """Return the members that have to be held, by subject; empty if all has its order."""
         found: dict[str, list[Hold]] = defaultdict(list)
         for name, decided in self._direct.items():
             for content, members in self._members[name]:
-                moving = [cluster for cluster in members if decided.entries[cluster].change in _MOVES]
+                moving = [c for c in members if decided.entries[c].change in _MOVES]
                 for need in content.needed if moving else ():
                     found[name] += self._missing(decided, moving, need)
         found = {name: holds for name, holds in found.items() if holds}
         return found or self._opposed()
 
     def _missing(self, decided: Decided, moving: Iterable[str], need: ObjectKey) -> Iterator[Hold]:
-        """Yield the members that lack a need in this update, and to which a subject brings it later."""
+        """Yield the members that lack a need in this update and to which it comes later."""
         brought, later = self._brought.get(need, {}), self._later.get(need, {})
         for cluster in moving if brought or later else ():
             provider = brought.get(cluster) or later.get(cluster)
@@ -238,15 +255,15 @@ class Precedence:
                 continue
             subject, what = provider.subject, f"it needs {provider}"
             if subject.hub:
-                gate = Gate(f"{what}, which goes through a hub; {NEXT_UPDATE} goes on", Opens.UPDATE)
-                yield Hold(cluster, gate, subject.name)
+                why = f"{what}, which goes through a hub; {NEXT_UPDATE} goes on"
+                yield Hold(cluster, Gate(why, Opens.UPDATE), subject.name)
             elif cluster not in brought:
                 entry = subject.entries[cluster]
                 why = f"{what}, which is held there: {entry.reason}"
                 yield Hold(cluster, attrs.evolve(entry.gate or Gate(why), why=why), subject.name)
 
     def _has(self, decided: Decided, cluster: str, need: ObjectKey, provider: Provider) -> bool:
-        """Return whether a member has what is needed before this update, as far as that is known."""
+        """Return whether a member is known to have what is needed before this update."""
         if provider.subject.name == decided.name or (cluster, provider.key) in self._stands:
             return True
         if need[:2] == ("", "Namespace"):
@@ -255,27 +272,31 @@ class Precedence:
             if need.name in HUB_NAMESPACES or need.name in (known or ()):
                 return True
         # Where an object stands, what it lives in stands too.
-        stood = map(Manifest, old_objects(self._past, decided, decided.name, cluster))
-        return any((cluster, one.key) in self._stands and need in needed(one) for one in stood)
+        stood = list(map(Manifest, old_objects(self._past, decided, decided.name, cluster)))
+        stood = [found for found in stood if (cluster, found.key) in self._stands]
+        return any(need in needed(found) for found in stood)
 
     def _is_new(self, wait: Wait) -> bool:
         moves = wait.subject.entries[wait.cluster].change in _MOVES
         return moves and not self._has(wait.subject, wait.cluster, wait.need, wait.provider)
 
     def _opposed(self) -> Mapping[str, list[Hold]]:
-        """Return the members that are held because the waves of subjects would wait for each other in a circle."""
-        waits = [wait for found in self.waits.values() for wait in found if not wait.provider.subject.hub]
-        by_name: dict[Node, set[Node]] = {(name,): {(n,) for n in one.first} for name, one in self._direct.items()}
+        """Return the members that are held because waves would wait for each other in a circle."""
+        all_waits = chain.from_iterable(self.waits.values())
+        waits = [wait for wait in all_waits if not wait.provider.subject.hub]
+        by_name: dict[Node, set[Node]] = {
+            (name,): {(first,) for first in decided.first} for name, decided in self._direct.items()
+        }
         for wait in waits:
             by_name[(wait.subject.name,)].add((wait.provider.subject.name,))
-        # The waves of one subject have an order, so that a circle takes subjects that need each other.
+        # The waves of a subject have an order: a circle takes subjects that need each other.
         if not _circle(by_name):
             return {}
         found: dict[str, list[Hold]] = defaultdict(list)
         places = {name: place for place, name in enumerate(self._direct)}
 
         def last_to_go(wait: Wait) -> tuple[bool, bool, int, str]:
-            # An update run stops at a member that is held; a rolling update goes on with the others.
+            # An update run stops at a held member; a rolling update goes on with the others.
             name, timed = wait.subject.name, wait.subject.subject.timed
             return not self._is_new(wait), not timed, places[name], wait.cluster
 
@@ -290,14 +311,16 @@ class Precedence:
             self.waits[name].remove(wait)
             self._dropped.add((name, cluster, wait.need))
             if self._is_new(wait):
-                why = f"it needs {wait.provider}, whose rollout waits for this one; {NEXT_UPDATE} goes on"
-                found[name].append(Hold(cluster, Gate(why, Opens.UPDATE), wait.provider.subject.name))
+                why = f"it needs {wait.provider}, whose rollout waits for this one"
+                why = f"{why}; {NEXT_UPDATE} goes on"
+                provider = wait.provider.subject.name
+                found[name].append(Hold(cluster, Gate(why, Opens.UPDATE), provider))
 
     def _by_phase(self, waits: Iterable[Wait]) -> tuple[dict[Node, set[Node]], dict[Edge, Wait]]:
-        """Return what each phase of each subject on each member comes after, and the waits behind the edges.
+        """Return what each phase of each subject on each member comes after, and why.
 
-        A node is a subject with its wave; with a member and the last phase that is through; or with a member and
-        an object. An edge leads from what comes first.
+        A node is a subject with its wave; with a member and the last phase that is through; or with
+        a member and an object. An edge leads from what comes first.
         """
         graph: dict[Node, set[Node]] = {}
         reasons: dict[Edge, Wait] = {}
@@ -305,7 +328,8 @@ class Precedence:
             before: set[Node] = set()
             for number, clusters in waves(decided):
                 for cluster in clusters:
-                    graph[name, cluster, -1] = before | {(other, cluster, LAST_PHASE) for other in decided.first}
+                    first: set[Node] = {(other, cluster, LAST_PHASE) for other in decided.first}
+                    graph[name, cluster, -1] = before | first
                     for step in range(LAST_PHASE + 1):
                         graph[name, cluster, step] = {(name, cluster, step - 1)}
                 graph[name, number] = before | {(name, cluster, LAST_PHASE) for cluster in clusters}
@@ -321,7 +345,8 @@ class Precedence:
             decided, cluster, need, provider = wait
             content = self._content(decided, cluster)
             # What others need may itself be among the objects that wait.
-            keys = [key for key in offered[decided.name, cluster] if need in content.needs.get(key, ())]
+            offers = offered[decided.name, cluster]
+            keys = [key for key in offers if need in content.needs.get(key, ())]
             dependents = [_object(cluster, Provider(decided, key)) for key in keys]
             for node in (*dependents, (decided.name, cluster, content.phases[need])):
                 graph[node].add(_object(cluster, provider))
@@ -341,7 +366,7 @@ class Precedence:
 def ordered(
     subjects: Sequence[Decided], past: Past, inventory: Inventory, stands: Collection[Pair]
 ) -> tuple[tuple[Decided, ...], Precedence, Mapping[str, frozenset[str]]]:
-    """Return the decisions in which members wait for what comes later, the order, and who waits for whom.
+    """Return the decisions in which members wait, the order, and who waits for whom.
 
     Args:
         subjects: the decisions, without any such wait.
@@ -357,19 +382,28 @@ def ordered(
         precedence = Precedence(subjects, past, inventory, stands)
         held = precedence.held()
         if not held:
-            return tuple(subjects), precedence, {name: frozenset(by) for name, by in blocked.items()}
+            return (
+                tuple(subjects),
+                precedence,
+                {name: frozenset(by) for name, by in blocked.items()},
+            )
         for name, holds in held.items():
             blocked[name].update(hold.by for hold in holds)
-        # A member that waits for several things names the first.
-        gates = {name: {hold.cluster: hold.gate for hold in reversed(holds)} for name, holds in held.items()}
-        subjects = [one.waiting(gates[one.name]) if one.name in gates else one for one in subjects]
+        subjects = [_waiting(decided, held.get(decided.name, ())) for decided in subjects]
 
 
 def waves(decided: Decided) -> list[tuple[int, list[str]]]:
-    """Return the members of a decision by wave, those that stay in the wave in which they moved last."""
+    """Return the members of a decision by wave: where they stay, the last in which they moved."""
     decisions = decided.record.decisions
     members = sorted(decisions, key=lambda cluster: (decisions[cluster].wave, cluster))
-    return [(number, list(group)) for number, group in groupby(members, key=lambda c: decisions[c].wave)]
+    groups = groupby(members, key=lambda cluster: decisions[cluster].wave)
+    return [(number, list(group)) for number, group in groups]
+
+
+def _waiting(decided: Decided, holds: Sequence[Hold]) -> Decided:
+    # A member that waits for several things names the first.
+    gates = {hold.cluster: hold.gate for hold in reversed(holds)}
+    return decided.waiting(gates) if gates else decided
 
 
 def _object(cluster: str, provider: Provider) -> Node:

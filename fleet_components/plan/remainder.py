@@ -63,31 +63,40 @@ class Remainder:
 
 
 def remainders_of(
-    subjects: Sequence[Decided], blocked: Mapping[str, frozenset[str]], past: Past, inventory: Inventory
+    subjects: Sequence[Decided],
+    blocked: Mapping[str, frozenset[str]],
+    past: Past,
+    inventory: Inventory,
 ) -> dict[str, Remainder]:
     """Return what an update leaves of each subject; its time counts for the later updates too.
 
     Args:
         subjects: the decisions.
-        blocked: the subjects that wait for others, each with those others: they are planned on together.
+        blocked: the subjects that wait for others, each with those others.
         past: what was delivered before.
         inventory: the members.
     """
     joined = {*blocked, *(name for others in blocked.values() for name in others)}
-    stands = {(one.cluster, one.key) for one in past.standing} if joined else set()
+    stands = {(found.cluster, found.key) for found in past.standing} if joined else set()
     stands |= _delivered(subjects) if joined else set()
 
     def following(some: Sequence[Decided]) -> Sequence[Decided]:
         stands.update(_delivered(some))
         return ordered(list(map(_following, some)), past, inventory, stands)[0]
 
-    found = {one.name: remainder_of(one) for one in subjects if one.name not in joined}
-    return found | _planned_on([one for one in subjects if one.name in joined], following)
+    alone = [decided for decided in subjects if decided.name not in joined]
+    linked = [decided for decided in subjects if decided.name in joined]
+    found = {decided.name: remainder_of(decided) for decided in alone}
+    return found | _planned_on(linked, following)
 
 
 def _delivered(subjects: Iterable[Decided]) -> set[Pair]:
     """Return the objects that stand once an update has succeeded, each with its member."""
-    return {(cluster, key) for one in subjects for cluster in one.deliveries for key in one.keys(cluster)}
+    found: set[Pair] = set()
+    for decided in subjects:
+        for cluster in decided.deliveries:
+            found.update((cluster, key) for key in decided.keys(cluster))
+    return found
 
 
 def remainder_of(decided: Decided) -> Remainder:
@@ -98,26 +107,27 @@ def remainder_of(decided: Decided) -> Remainder:
 def _planned_on(
     subjects: Sequence[Decided], following: Callable[[Sequence[Decided]], Sequence[Decided]]
 ) -> dict[str, Remainder]:
-    """Return the remainders of subjects that are planned on together, each counted until it moves no more."""
-    updates, step, last = {one.name: 0 for one in subjects}, 0, subjects
-    # Nothing but a held member is ever left to a later update: an unchanged one has nothing to do.
-    while step < MOST_UPDATES and any(_held(one.entries) for one in last):
+    """Return the remainders of subjects that are planned on together."""
+    updates, step, last = {decided.name: 0 for decided in subjects}, 0, subjects
+    # Nothing but a held member is ever left to a later update.
+    while step < MOST_UPDATES and any(_held(decided.entries) for decided in last):
         try:
             later = following(last)
         except FleetError:
             break
-        moving = [one.name for one in later if one.changes]
+        moving = [decided.name for decided in later if decided.changes]
         if not moving:
             break
         step, last = step + 1, later
         updates.update(dict.fromkeys(moving, step))
     found = {}
-    for one, then in zip(subjects, last, strict=True):
+    for decided, then in zip(subjects, last, strict=True):
         left = _held(then.entries)
-        endless = updates[one.name] == MOST_UPDATES
-        freed = frozenset(_held(one.entries).keys() - left.keys())
+        many = updates[decided.name]
+        endless = many == MOST_UPDATES
+        freed = frozenset(_held(decided.entries).keys() - left.keys())
         reasons = _reasons({} if endless else left)
-        found[one.name] = Remainder(updates[one.name], endless, *reasons, freed, bool(one.hub))
+        found[decided.name] = Remainder(many, endless, *reasons, freed, bool(decided.hub))
     return found
 
 
@@ -151,7 +161,8 @@ def _following(decided: Decided) -> Decided:
     settled = {cluster: decided.settled(cluster) for cluster in decided.record.decisions}
     following: Any = decided.subject
     subject = attrs.evolve(following, done=settled, waits={})
-    return attrs.evolve(decided, subject=subject, before=decided.record, outcome=subject.decide(decided.record))
+    outcome = subject.decide(decided.record)
+    return attrs.evolve(decided, subject=subject, before=decided.record, outcome=outcome)
 
 
 def _reasons(

@@ -22,7 +22,16 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.unapplied import Unapplied, in_words
-from fleet_components.rollout.rollout import NEXT_UPDATE, Change, Done, Entry, Gate, Placed, Rollout, Wave
+from fleet_components.rollout.rollout import (
+    NEXT_UPDATE,
+    Change,
+    Done,
+    Entry,
+    Gate,
+    Placed,
+    Rollout,
+    Wave,
+)
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
@@ -355,7 +364,7 @@ class Decided:
         return self.record != self.before and _remembered(self.record) != _remembered(self.before)
 
     def waiting(self, gates: Mapping[str, Gate]) -> Self:
-        """Return it decided again, with members that wait for an object of another subject, each with the gate.
+        """Return it decided again, with the members that wait for others, each with the gate.
 
         Raises:
             FleetError: no decision is possible then.

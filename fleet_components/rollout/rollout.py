@@ -68,7 +68,7 @@ class Wanted:
             not begin; else empty.
         overrides: number of the override rules in force on each picked cluster that has any.
         blocked: picked clusters that cannot get the content, each with the reason; they keep what they run.
-        waits: picked clusters that keep what they run until something else has come there, each with the gate.
+        waits: picked clusters that wait for something else to come there, each with the gate.
     """
 
     ranks: Mapping[str, int]
@@ -148,7 +148,7 @@ class Opens(StrEnum):
 
 @attrs.frozen
 class Gate:
-    """Point that a cluster does not pass: one of an update run, or an object that has to come first.
+    """Point that a cluster does not pass: of an update run, or an object that has to come first.
 
     Attributes:
         why: why it is closed.

@@ -95,7 +95,7 @@ class Situation:
 
     @property
     def waiting(self) -> Mapping[str, Gate]:
-        """The gates of the clusters that nothing else blocks than an object of another placement."""
+        """The gates of the clusters that only an object of another placement blocks."""
         others = {*self.wanted.blocked, *(c for c, here in self.done.items() if here.lost)}
         return {c: gate for c, gate in self.wanted.waits.items() if c not in others}
 

@@ -79,11 +79,12 @@ class Dispatch:
             before: what each member was sent by the last update, whether it succeeded or not.
             why: why members have to be left.
             failing: why targets keep what they run: an override fails there.
-            waits: targets that keep what they run until something else has come there, each with the gate.
+            waits: targets that wait for something else to come there, each with the gate.
         """
         entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
         here = {cluster: self.done.get(cluster, _NOTHING) for cluster in (*waits, *failing)}
-        entries |= {cluster: _held(here[cluster], gate.why, gate) for cluster, gate in waits.items()}
+        for cluster, gate in waits.items():
+            entries[cluster] = _held(here[cluster], gate.why, gate)
         entries |= {cluster: _held(here[cluster], words) for cluster, words in failing.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
