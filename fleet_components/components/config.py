@@ -401,7 +401,7 @@ KEYS: Mapping[str, Key] = {
     "readyTimeout": Key(
         "ready_timeout",
         partial(_seconds, wrong=no_timeout, hint=A_TIMEOUT),
-        "the longest time in seconds that an update waits for each object to become ready",
+        "the longest time in seconds that an update waits for each object to become ready, or to be gone",
     ),
     "renamed": Key(
         "renamed",

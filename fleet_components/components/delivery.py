@@ -52,7 +52,8 @@ class DeliveryArgs:
         clear: deletes retained objects from a member that have to be created anew.
         marks: returns the transforms that mark an object that stood on a member before.
         compare: compares objects with those on a member.
-        ready_timeout: the longest time in seconds that each object may take to become ready.
+        hooks: returns the hooks around updates of the objects of a member; None for none.
+        ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
         arrivals: the objects of all subjects, by member.
         transform: applied to each object before it is registered.
         recorded: by ``Kind/key``, whether the decision of a subject is recorded; filled while subjects are registered.
@@ -68,6 +69,7 @@ class DeliveryArgs:
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
     compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
+    hooks: Callable[[str], pulumi.ResourceHookBinding | None]
     ready_timeout: int
     arrivals: Arrivals
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
@@ -210,8 +212,10 @@ class SubjectDelivery(pulumi.ComponentResource):
             tries=partial(args.tries, cluster),
             clear=partial(args.clear, cluster),
             marks=partial(args.marks, cluster),
+            unkept=partial(args.plan.unkept, self.decided, cluster),
             outlives=partial(args.plan.outlives, self.decided, cluster),
             compare=partial(args.compare, cluster),
+            hooks=args.hooks(cluster),
             ready_timeout=args.ready_timeout,
             arrivals=args.arrivals,
             needs=order.needs(self.decided, cluster),

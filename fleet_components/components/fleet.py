@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import attrs
@@ -20,6 +20,7 @@ from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
 from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification, identities_of
+from fleet_components.components.keeping import keeping
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.observed import Start, start_of
@@ -128,6 +129,7 @@ class Fleet(pulumi.ComponentResource):
             clear=identification.delete,
             marks=identification.marks,
             compare=partial(compare, identification),
+            hooks=cache(partial(keeping, identification)),
             ready_timeout=args.ready_timeout,
             arrivals=Arrivals(),
             # Rendered files may be read by others, so the data of Secrets is hidden in them.

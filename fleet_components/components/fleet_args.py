@@ -48,8 +48,8 @@ class FleetArgs(Arguments):
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         keep_found: whether objects that stood on a member before a placement took them over outlive it.
         max_wait: the longest time in seconds that an update waits between stages.
-        ready_timeout: the longest time in seconds that an update waits for each object to become ready; the annotation
-            ``pulumi.com/timeoutSeconds`` sets it for one object.
+        ready_timeout: the longest time in seconds that an update waits for each object to become ready, or to be gone
+            once it is deleted; the annotation ``pulumi.com/timeoutSeconds`` sets it for one object.
         renamed: what is called otherwise now, so that it stays alive under its new name.
         takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.

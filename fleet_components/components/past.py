@@ -16,7 +16,7 @@ import attrs
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
-from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 from pulumi.runtime.sync_await import _sync_await
@@ -25,6 +25,7 @@ from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.process import body_ended, in_process
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
+from fleet_components.content.unkept import SENT
 from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
@@ -199,16 +200,30 @@ def _stored(urn: names.Urn, found: Struct) -> StoredResource:
 
 
 def _object(urn: names.Urn, found: Struct, settled: Collection[str]) -> StoredResource:
-    """Return an object on a member: where no update has broken, only its mark."""
+    """Return an object on a member: where no update has broken, only what the past reads."""
     # A state has thousands of objects with all that API servers have added to them.
-    if names.target_of(urn.name) in settled and not found.fields[INTERRUPTED].string_value:
-        return StoredResource(urn.text, urn.type, {}, _mark(urn, found.fields["outputs"]))
+    outputs = found.fields["outputs"]
+    settles = names.target_of(urn.name) in settled and not found.fields[INTERRUPTED].string_value
+    if settles and not _may_have_empty_fields(outputs.struct_value.fields[SENT]):
+        return StoredResource(urn.text, urn.type, {}, _mark(urn, outputs))
     # The engine gives neither (pulumi/pulumi v3.259.0, pkg/backend/backend.go,
     # GetStackResourceOutputs).
     gone = found.fields[PENDING_REPLACEMENT].bool_value
     interrupted = found.fields[INTERRUPTED].string_value
     known = _stored(urn, found)
     return attrs.evolve(known, pending_replacement=gone, interrupted=interrupted)
+
+
+def _may_have_empty_fields(sent: Value) -> bool:
+    """Return False if an object was sent without any empty map, list or null; it takes no walk to know that."""
+    text = sent.SerializeToString()
+    return any(mark in text for mark in _EMPTY)
+
+
+_EMPTY = tuple(
+    value.SerializeToString()
+    for value in (Value(list_value=ListValue()), Value(struct_value=Struct()), Value(null_value=NULL_VALUE))
+)
 
 
 def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:

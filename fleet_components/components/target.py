@@ -23,7 +23,7 @@ from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding, Report
 from fleet_components.live.connection import Leftover
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, visible
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
@@ -50,6 +50,12 @@ def trial_ignored() -> list[str]:
     return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
 
 
+def property_path(path: FieldPath) -> str:
+    """Return the path of a field as resource options write it."""
+    steps = (f"[{one}]" if isinstance(one, int) else f'["{one}"]' for one in path[1:])
+    return f"{path[0]}{''.join(steps)}"
+
+
 After = Sequence[pulumi.Input[pulumi.Resource]]
 """Resources to depend on."""
 
@@ -68,10 +74,12 @@ class TargetArgs:
         tries: tries the new form of an object that the member has to create anew.
         clear: deletes retained objects from the member that have to be created anew.
         marks: returns the transforms that mark an object that stood on the member before.
+        unkept: returns the empty fields of an object that its API server does not keep.
         outlives: returns whether an object stays when the subject does not bring it any more.
         compare: compares objects with those on the member.
-        ready_timeout: the longest time in seconds that each object may take to become ready.
+        ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
         left_alone: the objects that are not written again, whatever somebody has made of them.
+        hooks: the hooks around updates of the objects; None for none.
         keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
         since: the time of this update, for stages that wait; None if there is no time.
         arrivals: the objects of all subjects, by member.
@@ -90,11 +98,13 @@ class TargetArgs:
     tries: Callable[[Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[ObjectKey], list[pulumi.ResourceTransform]]
+    unkept: Callable[[Mapping[str, Any]], Sequence[FieldPath]]
     outlives: Callable[[ObjectKey], bool]
     compare: Compare
     ready_timeout: int
     arrivals: Arrivals
     left_alone: Objects = ()
+    hooks: pulumi.ResourceHookBinding | None = None
     keeps: str = ""
     since: str | None = None
     needs: Mapping[ObjectKey, Sequence[ObjectKey]] = attrs.field(factory=dict)
@@ -210,6 +220,7 @@ class Target(pulumi.ComponentResource):
             depends_on=list(before),
             ignore_changes=[
                 *args.delivery.left_alone,
+                *map(property_path, args.unkept(data)),
                 *(trial_ignored() if replaced else ()),
                 # After a refresh the state has what somebody has changed, and that stays.
                 *([EVERYTHING] if manifest.key in args.untouched else ()),
@@ -217,6 +228,7 @@ class Target(pulumi.ComponentResource):
             # Set from the first update on: once the object has left the program, the state is all that is asked.
             retain_on_delete=retained,
             transforms=args.marks(manifest.key) or None,
+            hooks=args.hooks,
             custom_timeouts=ready_timeouts(data, args.ready_timeout),
             replace_on_changes=list(replaced.fields) if replaced and asked else None,
         )

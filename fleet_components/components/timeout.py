@@ -1,4 +1,4 @@
-"""The longest time that an update waits for each object to become ready."""
+"""The longest time that an update waits for each object to become ready, or to be gone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ _WHOLE = re.compile("[0-9]{1,9}")
 
 
 def ready_timeouts(data: Mapping[str, Any], seconds: int) -> pulumi.CustomTimeouts | None:
-    """Return the timeouts of an object's resource; None if the object has an annotation of its own."""
-    # The provider hears the annotation only where the resource has no timeout (pulumi/pulumi-kubernetes v4.34.2,
-    # provider/pkg/metadata/overrides.go, TimeoutDuration). Deletions keep the provider's: nothing becomes ready then.
+    """Return the timeouts of an object's resource; None if the object has an annotation of its own.
+
+    A deletion waits until the finalizers of the object are gone. The engine takes its timeout from the state, so it
+    counts once an update has recorded it.
+    """
+    # The provider reads the annotation only if the resource has no timeout (pulumi/pulumi-kubernetes v4.34.2,
+    # provider/pkg/metadata/overrides.go, TimeoutDuration), for deletions too.
     text = f"{seconds}s"
-    return None if _own(Manifest(data)) else pulumi.CustomTimeouts(create=text, update=text)
+    own = _own(Manifest(data))
+    return None if own else pulumi.CustomTimeouts(create=text, update=text, delete=text)
 
 
 def waiting(objects: Iterable[Mapping[str, Any]], seconds: int) -> str:

@@ -58,6 +58,7 @@ class ObservedObject:
         causes: why it is not available, in words: events, conditions, pods that are not ready.
         status: its status on the member; None if that is unknown.
         there: the object as the member has it; None if it has none, or if that is unknown.
+        leaving: True if it is not wanted there any more, and has not been deleted yet.
     """
 
     key: ObjectKey
@@ -72,6 +73,7 @@ class ObservedObject:
     causes: tuple[str, ...] = ()
     status: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
+    leaving: bool = False
 
 
 @attrs.frozen

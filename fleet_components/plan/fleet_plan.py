@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.stamp import stack_of, stamped
+from fleet_components.content.unkept import is_empty, nulls, without
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import ObjectKey
-from fleet_components.model.problem import Problem
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.consignment import Consignment
 from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
 from fleet_components.plan.guard import Pair
@@ -27,7 +28,9 @@ from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
+from fleet_components.rollout.rollout import Change
 
+_MOVES = (Change.ADD, Change.UPDATE)
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -220,6 +223,20 @@ class FleetPlan:
         for data, key in zip(decided.deliveries[member].written, decided.keys(member), strict=True):
             found, marks = self.was_found(member, key), {"stack": self.options.stack, "manager": self.manager}
             yield stamped(data, placement=decided.name, found=found, **marks)
+
+    def unkept(self, decided: Decided, member: str, data: Mapping[str, Any]) -> tuple[FieldPath, ...]:
+        """Return the empty fields of an emitted object that its API server does not keep.
+
+        They are no difference between what is stored and what is wanted. Nothing is returned for an
+        object that changes: it is sent whole, so that what somebody has set there meanwhile goes.
+        """
+        standing = self.standing.get((member, Manifest(data).key))
+        if standing is None:
+            return ()
+        dropped = (path for path in standing.unkept if is_empty(value_at(data, path)))
+        paths = (*dropped, *nulls(data))
+        stays = decided.entries[member].change not in _MOVES
+        return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 
     def keeps(self, decided: Decided, member: str) -> str:
         """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or none if empty."""

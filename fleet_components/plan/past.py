@@ -16,11 +16,12 @@ import attrs
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import Budget
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, PLACEMENT_ANNOTATION
+from fleet_components.content.unkept import SENT, unkept
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
@@ -72,6 +73,8 @@ class Standing:
             what stands is not known. Empty if nothing.
         uid: its uid, if its name in the state does not tell the member: that follows from what else stands, and the
             member has to confirm it.
+        unkept: paths of empty fields that its API server does not keep.
+        sent: the object as it was sent last, if it has such fields; else empty.
     """
 
     subject: str
@@ -86,6 +89,8 @@ class Standing:
     gone: bool = False
     interrupted: str = ""
     uid: str = ""
+    unkept: tuple[FieldPath, ...] = attrs.field(default=(), eq=False, repr=False)
+    sent: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
 
     @property
     def written(self) -> str:
@@ -653,7 +658,15 @@ class _Collector:
             recorded = Recorded.of(outputs)
         stands = Standing(subject, place.cluster, place.object, version, stays, urn.text, found)
         gone, interrupted = resource.pending_replacement, resource.interrupted
-        return attrs.evolve(stands, recorded=recorded, gone=gone, interrupted=interrupted)
+        dropped = unkept(outputs)
+        return attrs.evolve(
+            stands,
+            recorded=recorded,
+            gone=gone,
+            interrupted=interrupted,
+            unkept=dropped,
+            sent=outputs[SENT] if dropped else {},
+        )
 
     def _settled(self, subject: str, cluster: str) -> bool:
         record = self.records.get(subject)

@@ -23,7 +23,7 @@ from fleet_components.status.events import Events
 
 _UNREACHABLE = "cluster is unreachable"
 """Words of the Kubernetes provider for a member that does not answer."""
-_INTERRUPTED = "an update was killed while {} it: what is there is not known, and the next update writes it again"
+_INTERRUPTED = "an update was killed while {} it: what is there is not known, and the next update {} it again"
 _GONE = "it is gone: it was deleted to be replaced and not created; the next update creates it"
 # Words of the Kubernetes provider, around those of the API server or the workload.
 _FRAME = re.compile(
@@ -82,7 +82,8 @@ class _Reader:
         found = {}
         for key in dict.fromkeys((*wanted, *standing)):
             stored = self._state.resources.get(standing.get(key, ""))
-            if key in wanted or stored:
+            stands = stored is not None and not stored.pending_replacement
+            if key in wanted or stands:
                 found[key] = self._object(cluster, key, wanted.get(key), stored, delivery)
         unreached = next((one.error for one in found.values() if _UNREACHABLE in one.error), "")
         return ObservedMember(found, unreached)
@@ -119,11 +120,17 @@ class _Reader:
         outputs = stored.outputs if stored else {}
         version = str((wanted or {}).get("apiVersion") or (names.api_version_of(stored.type) if stored else ""))
         found = ObservedObject(key, version, generation=_generation(outputs), status=_status(outputs))
+        leaving = wanted is None and self._knows(cluster)
         if urn in self._state.pending:
-            return attrs.evolve(found, causes=(_INTERRUPTED.format(self._state.pending[urn]),))
+            goes_on = "deletes" if leaving else "writes"
+            interrupted = _INTERRUPTED.format(self._state.pending[urn], goes_on)
+            return attrs.evolve(found, causes=(interrupted,), leaving=leaving)
         kept = "\n".join(stored.init_errors) if stored else ""
         said = self._events.error(urn) if urn else ""
         error = words_of(said or kept)
+        if leaving:
+            # What was wrong when it was written last says nothing of its deletion.
+            return attrs.evolve(found, causes=words_of(said), leaving=True)
         if stored and stored.pending_replacement:
             words = "; ".join((*error, _GONE))
             return attrs.evolve(found, applied="ManifestApplyFailed", error=words)
@@ -141,6 +148,11 @@ class _Reader:
         if _WRITTEN.search("\n".join(error)) or _WRITTEN.search(kept):
             return attrs.evolve(found, causes=error if said else ("when it was written last:", *error))
         return attrs.evolve(found, applied="ManifestApplyFailed", error=" ".join(error))
+
+    def _knows(self, cluster: str) -> bool:
+        """Return whether it is known what the last update has decided for a member."""
+        placed = self._decided.record.decisions.get(cluster)
+        return placed is None or self._decided.record.knows(placed)
 
     def _settled(self, cluster: str) -> bool:
         """Return whether the binding of a member, which follows its objects, is as was decided."""

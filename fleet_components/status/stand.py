@@ -19,6 +19,7 @@ class Stand(StrEnum):
     UNREACHED = "not reached"
     UNFINISHED = "unfinished"
     UNREADY = "not ready"
+    UNDELETED = "not deleted"
     MISSING = "missing"
     UNRECORDED = "not recorded"
     NOT_BEGUN = "not begun"
@@ -46,6 +47,7 @@ _BROKEN = (
     Stand.UNREACHED,
     Stand.UNFINISHED,
     Stand.UNREADY,
+    Stand.UNDELETED,
     Stand.MISSING,
 )
 _SETTLED = (Stand.DRIFTED, Stand.DIFFERENT, Stand.STANDS)
@@ -68,6 +70,8 @@ _COMPARED: Mapping[str, Stand] = {
 
 def stand_of(found: ObservedObject) -> Stand:
     """Return the state of an object."""
+    if found.leaving:
+        return Stand.UNDELETED if found.error or found.causes else Stand.LEAVING
     if found.compared:
         return _COMPARED[found.compared]
     if found.applied in _FAILED:
@@ -90,6 +94,8 @@ def stand_on(member: ObservedMember, entry: Entry | None) -> Stand:
         return Stand.UNREACHED
     worst = min(map(stand_of, member.objects.values()), key=_WORST_FIRST.index, default=Stand.STANDS)
     if entry is None or (worst.broken and worst is not Stand.MISSING):
+        return worst
+    if worst is Stand.LEAVING and entry.change is Change.KEEP:
         return worst
     match entry.change:
         case Change.REMOVE:

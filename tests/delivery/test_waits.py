@@ -51,7 +51,7 @@ def test_every_object_has_it_and_its_own_goes_before() -> None:
     run, found = delivered(20)
     assert run.error is None, run.error
     assert found == {
-        **{f"dev/shop@{member}/shop": ("20s", "20s", None) for member in "ab"},
+        **{f"dev/shop@{member}/shop": ("20s", "20s", "20s") for member in "ab"},
         **{f"dev/shop@{member}/shop/slow": None for member in "ab"},
     }
     told = [text for _, text in run.messages if "waiting" in text]
@@ -65,5 +65,5 @@ def test_another_one_changes_nothing() -> None:
     assert {one.urn: one.inputs for one in again.state().resources.values()} == {
         one.urn: one.inputs for one in before.resources.values()
     }
-    assert found["dev/shop@a/shop"] == ("3000s", "3000s", None)
+    assert found["dev/shop@a/shop"] == ("3000s", "3000s", "3000s")
     assert not [text for _, text in again.messages if "waiting" in text]

@@ -11,6 +11,7 @@ from fleet_components.hub.folder.header import told_time
 from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
+from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.form import VERSION, Document
@@ -30,11 +31,15 @@ _MENDS: Mapping[Stand, str] = {
     Stand.NOT_COMPARED: "see that the member answers, and that its account may read the object",
     Stand.UNREACHED: "see that it answers; one that is gone for good: pulumi config set fleet:lost NAME",
     Stand.UNREADY: "mend the workload, or give it more time: pulumi config set fleet:readyTimeout SECONDS",
+    Stand.UNDELETED: "see what keeps it: a finalizer, a webhook, an admission policy",
     Stand.MISSING: "pulumi up --refresh brings back what somebody has deleted",
 }
 
 
-_WHYS = {Stand.UNRECORDED: "its objects stand; the update ended before it was recorded"}
+_WHYS = {
+    Stand.UNRECORDED: "its objects stand; the update ended before it was recorded",
+    Stand.LEAVING: "some of its objects are not wanted any more; the next update deletes them",
+}
 
 
 def statuses_document(found: Statuses, placement: str | None = None, member: str | None = None) -> Document:
@@ -63,7 +68,8 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
         "hub": {"system": found.hub.system.value, "asOf": told_time(found.hub.as_of)} if found.hub else None,
         "interrupted": found.interrupted,
         "settled": all(row["settled"] for one in subjects for row in one["members"])
-        and not any(one["undelivered"] or _unsettled_on_hub(one) for one in subjects),
+        and not any(one["undelivered"] or _unsettled_on_hub(one) for one in subjects)
+        and not (placement is None and found.half_removed),
         "gone": list(found.gone) if placement is None else [],
         "refused": [str(problem) for problem in found.survey.refused],
         "subjects": subjects,
@@ -228,10 +234,23 @@ def _next(found: Statuses, status: Status) -> Iterator[str]:
         yield begins + then + (f" and {count(more, 'more wave')}" if (more := len(waves[_SHOWN:])) else "")
     if rollout.removals:
         yield f"{'it' if waves else 'pulumi up'} leaves {few(list(rollout.removals), _SHOWN)} at its end"
+    begun = bool(waves or rollout.removals)
+    if deleted := _deleted(status):
+        yield f"{'it' if begun else 'pulumi up'} deletes {few(deleted, _SHOWN)} at its end"
     if left := status.plan.remainders[decided.name].words:
         yield f"left to later ones: {left}"
-    if not (waves or rollout.removals or left):
-        yield "pulumi up has nothing to do here"
+    if not (begun or deleted or left):
+        changes = decided.changes or status.changed
+        yield "pulumi up records it" if changes else "pulumi up has nothing to do here"
+
+
+def _deleted(status: Status) -> list[str]:
+    """Return the objects that the next update deletes from members that keep the placement."""
+    removals = status.next.outcome.rollout.removals
+    leaving = status.plan.leaving.get(status.next.name, ())
+    lost = (Fate.DELETED, *UNRECORDED)
+    found = [one for one in leaving if one.fate in lost and one.cluster not in removals]
+    return [f"{one.key} on {one.cluster}" for one in found]
 
 
 def _mend(found: Statuses, members: Sequence[Document]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -72,6 +72,19 @@ class Statuses:
     def gone(self) -> tuple[str, ...]:
         """Names of what stands and is no longer in the source."""
         return tuple(name for plan in self.survey.plans for name in plan.gone)
+
+    @property
+    def half_removed(self) -> tuple[str, ...]:
+        """Names of those of which an update has begun to delete the objects, and has not ended."""
+        return tuple(name for plan in self.survey.plans for name in _half_removed(plan))
+
+
+def _half_removed(plan: FleetPlan) -> Iterator[str]:
+    for name in plan.gone:
+        # A binding depends on its objects, so that it is deleted before them.
+        bound = plan.past.done.get(name, {})
+        if any(one.cluster not in bound for one in plan.past.standing if one.subject == name):
+            yield name
 
 
 Asked = Callable[[Sequence[Status]], Sequence[Status]]

@@ -28,6 +28,7 @@ _VERBS: Mapping[str, str] = {
     Stand.UNREACHED: "does not answer",
     Stand.UNFINISHED: "is unfinished",
     Stand.UNREADY: "is not ready",
+    Stand.UNDELETED: "was not deleted",
     Stand.MISSING: "is missing",
 }
 _STYLES: Mapping[str, str] = {Stand.HELD: "magenta", Stand.NOT_BEGUN: "magenta", Stand.LEAVING: "red"}

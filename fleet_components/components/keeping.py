@@ -1,0 +1,165 @@
+"""Hooks around each update of an object, so that it keeps the fields that others have added on its member.
+
+KubeFleet's apply strategies keep such fields. The Kubernetes provider makes what ``kubectl`` has set its own before it
+updates an object, and then removes what it does not send. So these fields bear another name meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from http import client as http
+from typing import Any
+
+import pulumi
+from pulumi.resource_hooks import (
+    ResourceHook,
+    ResourceHookArgs,
+    ResourceHookBinding,
+    ResourceHookOptions,
+)
+
+from fleet_components.components.identification import Identification
+from fleet_components.components.process import in_thread
+from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, visible
+from fleet_components.plan import names
+
+_SECONDS = 30.0
+_TRIES = 5
+_DEFINITION = "CustomResourceDefinition"
+_TAKEN_AWAY = (
+    "{key} on {member}: others have set {fields}, and the Kubernetes provider takes that away: it writes a definition "
+    "whole"
+)
+_SILENT = "its cluster does not answer, or not as Kubernetes does"
+_HINT = "run again when the cluster answers and lets the kubeconfig's user get and patch the object"
+
+Sent = Sequence[Mapping[str, Any]]
+"""An object as it was sent last, and as it is sent now."""
+
+
+class Keeping:
+    """The hooks for the objects of one member.
+
+    A definition of custom resources is written whole by the Kubernetes provider. What others have set in it is named
+    beforehand, in previews too.
+
+    Args:
+        identification: the members.
+        member: the member's name; it must be one that is asked.
+        kubeconfig: its kubeconfig.
+    """
+
+    def __init__(self, identification: Identification, member: str, kubeconfig: pulumi.Output[str]) -> None:
+        self._member, self._kubeconfig = member, kubeconfig
+        self._manager, self._parked = identification.plan.manager, set[str]()
+        name = names.member_name(identification.fleet, member)
+        before = ResourceHookOptions(on_dry_run=True)
+        # What fails afterwards is done by the next update of the object.
+        after = ResourceHookOptions(ignore_errors=True)
+        self.hooks = ResourceHookBinding(
+            before_update=[ResourceHook(f"{name}/before-update", self._before, before)],
+            after_update=[ResourceHook(f"{name}/after-update", self._after, after)],
+        )
+
+    async def _before(self, args: ResourceHookArgs) -> None:
+        await self._asked(args, self._park)
+
+    async def _after(self, args: ResourceHookArgs) -> None:
+        if args.urn in self._parked:
+            await self._asked(args, self._unpark)
+
+    async def _asked(self, args: ResourceHookArgs, work: Callable[[Connection, str, Sent], None]) -> None:
+        """Carry something out with a connection to the member."""
+        asked = pulumi.Output.all(self._kubeconfig, args.old_inputs, args.new_inputs)
+        text, *sent = await asked.future() or [None]
+        if not text:
+            return  # unknown in a preview: the provider is not there yet, or nothing is known of its kubeconfig
+        kubeconfig = read_kubeconfig(text, self._member)
+        await in_thread(partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent)))
+
+    def _park(self, member: Connection, urn: str, sent: Sent) -> None:
+        one = _leftover(sent[-1])
+        if one.kind == _DEFINITION:
+            self._name_lost(member, one, sent[-1])
+            return
+        changed = partial(parked, sent=sent)
+        if not pulumi.runtime.is_dry_run() and _managers_changed(member, one, changed):
+            self._parked.add(urn)
+
+    def _unpark(self, member: Connection, urn: str, sent: Sent) -> None:
+        _managers_changed(member, _leftover(sent[-1]), unparked)
+
+    def _name_lost(self, member: Connection, one: Leftover, sent: Mapping[str, Any]) -> None:
+        live = member.get(one) or {"metadata": {}}
+        lost = added(live["metadata"].get("managedFields") or (), sent, self._manager)
+        if lost:
+            words = _TAKEN_AWAY.format(key=one, member=self._member, fields=few(lost))
+            pulumi.log.warn(visible(words))
+
+
+def keeping(identification: Identification, member: str) -> ResourceHookBinding | None:
+    """Return the hooks for the objects of a member; None for one that is not asked.
+
+    That is a lost one, and every one in process or where objects are only rendered.
+    """
+    kubeconfig = identification.asked_with(member)
+    return Keeping(identification, member, kubeconfig).hooks if kubeconfig is not None else None
+
+
+def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> None:
+    """Carry something out with a connection.
+
+    Raises:
+        FleetError: it could not be carried out.
+    """
+    wrong = [_SILENT]
+
+    def connect(deadline: float) -> None:
+        with connected(kubeconfig, deadline) as member:
+            try:
+                work(member)
+                wrong.clear()
+            except UnexpectedAnswer as error:
+                wrong[:] = [f"its cluster {error}"]
+
+    within(_SECONDS, connect)
+    if wrong:
+        what = f"nothing was written: who has set its fields cannot be known: {wrong[0]}"
+        raise FleetError([Problem(what, hint=_HINT)])
+
+
+def _managers_changed(member: Connection, one: Leftover, change: Callable[[Sequence[Entry]], Sequence[Entry]]) -> bool:
+    """Change the managers of an object's fields; returns whether some of them are parked then, or were.
+
+    Raises:
+        UnexpectedAnswer: the cluster refuses it.
+    """
+    for tries in range(_TRIES):
+        live = member.get(one)
+        entries = live["metadata"].get("managedFields") or () if live else ()
+        wanted = change(entries)
+        if list(entries) == wanted:
+            return any(map(is_parked, entries))
+        # Somebody else may write the object meanwhile.
+        version = live["metadata"]["resourceVersion"]
+        test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
+        put = {"op": "replace", "path": "/metadata/managedFields", "value": wanted}
+        try:
+            member.change(one, [test, put], manager="fleet-components")
+            return True
+        except UnexpectedAnswer as error:
+            again = error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY)
+            if not again or tries == _TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _leftover(data: Mapping[str, Any]) -> Leftover:
+    key = Manifest(data).key
+    return Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name)
