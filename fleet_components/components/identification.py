@@ -52,6 +52,7 @@ from fleet_components.plan.ownership import (
     overwriting,
     rewritten,
     taken_over,
+    vanishing,
 )
 from fleet_components.plan.past import Standing
 from fleet_components.plan.record import FORMAT
@@ -355,6 +356,7 @@ class Identification:
         problems = [
             *held(arriving, live, self.plan, holds),
             *anothers(arriving, live, self.plan, self.written),
+            *vanishing(arriving, live, self.written),
             *not_taken_over(arriving, live, found, self.plan, self.written),
             *overwriting(standing, found, self.written),
         ]

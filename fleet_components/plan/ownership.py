@@ -56,6 +56,9 @@ _CONFLICT = "is on {where} already, and {subject} does not force what others hav
 _OVERWRITTEN = "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
 _CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
 
+_VANISHING = "is being deleted on {where}: it would vanish once that has ended"
+_VANISHING_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
+
 
 @attrs.frozen
 class Arrival:
@@ -86,11 +89,26 @@ Compared = Callable[[Arrival], ObservedObject | None]
 
 
 def arrivals(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
-    """Return the objects that are new to the stack on a member."""
+    """Return the objects that are new to the stack on a member, or come back before they are gone."""
     deliveries = ((one.name, delivery) for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
     found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
-    known = plan.standing.keys() | plan.taken_over.keys()
+    known = (plan.standing.keys() | plan.taken_over.keys()) - set(_returning(plan, cluster))
     return tuple(one for one in found if (cluster, one.key) not in known)
+
+
+def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
+    """Yield what the last update was to delete from a member, did not get rid of, and is wanted again."""
+    position = plan.inventory.position(cluster)
+    moving = (one for one in plan.subjects if cluster in one.entries)
+    for one in moving if position is not None else ():
+        placed = one.before.decisions.get(cluster)
+        if one.entries[cluster].change not in _WRITES or placed is None:
+            continue
+        if one.before.knows(placed):
+            sent = one.before.objects(placed, plan.inventory.clusters[position])
+            before = {Manifest(data).key for data in sent}
+            pairs = ((cluster, key) for key in one.keys(cluster) if key not in before)
+            yield from (pair for pair in pairs if pair in plan.standing)
 
 
 def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
@@ -156,6 +174,19 @@ def held(
     still = ((one, owner) for one, owner in owned if owner in plan.options.takes_from and holds(owner, one))
     told = ((one, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for one, owner in still)
     yield from _told(told, {})
+
+
+def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+    """Yield a problem for each object that its member is deleting, which no update can stop.
+
+    Args:
+        arriving: the objects that are new to the stack.
+        live: returns them as their members have them.
+        written: where the objects are written.
+    """
+    ends = ("metadata", "deletionTimestamp")
+    leaving = (one for one in arriving if value_at(live(one) or {}, ends))
+    yield from _told(((one, _VANISHING, _VANISHING_HINT) for one in leaving), written)
 
 
 def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:

@@ -25,6 +25,7 @@ from fleet_components.plan.ownership import (
     overwriting,
     rewritten,
     taken_over,
+    vanishing,
 )
 from tests.fields.kubefleet import CONTENT, MEMBERS, placed
 
@@ -60,6 +61,15 @@ def test_an_object_of_another_stack(owner: str | None, manager: str, refused: bo
         assert str(problem).startswith("Secret shop/s: is on a, b already, and belongs to the stack ")
         assert "\x1b" not in str(problem)
         assert len(str(problem)) < 2000
+
+
+def test_what_is_being_deleted() -> None:
+    """Nothing can stop that: what is written to it vanishes with it."""
+    ends = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    arriving = [arrival("a"), arrival("b"), arrival("c")]
+    live = {"a": ends, "b": {"metadata": {}}, "c": None}
+    (problem,) = vanishing(arriving, lambda one: live[one.cluster], {})
+    assert str(problem).startswith("Secret shop/s: is being deleted on a: it would vanish")
 
 
 def test_what_somebody_else_made() -> None:
