@@ -214,7 +214,9 @@ def not_taken_over(
     """
     made = _made(arriving, live)
     # The provider that refuses what is there cannot tell who has made it.
-    left = (one for one in arriving if not one.mode.adopts and _is_ours(_owner(live(one) or {}), plan))
+    new = (one for one in arriving if (one.cluster, one.key) not in plan.standing)
+    sparing = (one for one in new if not one.mode.adopts)
+    left = (one for one in sparing if _is_ours(_owner(live(one) or {}), plan))
     yield from _told(((one, _LEFT, _LEFT_HINT) for one in left), written)
     yield from _told(
         ((one, *words) for one in made for words in _standing_against(one, live(one) or {}, compared(one))), written
