@@ -51,6 +51,7 @@ class DeliveryArgs:
         tries: tries the new form of an object on a member that has to create it anew.
         clear: deletes retained objects from a member that have to be created anew.
         marks: returns the transforms that mark an object that stood on a member before.
+        aliases: returns the URN under which another resource of the stack has an object of a member.
         compare: compares objects with those on a member.
         hooks: returns the hooks around updates of the objects of a member; None for none.
         ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
@@ -68,6 +69,7 @@ class DeliveryArgs:
     tries: Callable[[str, Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
+    aliases: Callable[[str, ObjectKey], list[pulumi.Input[str]]]
     compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
     hooks: Callable[[str], pulumi.ResourceHookBinding | None]
     ready_timeout: int
@@ -213,6 +215,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             clear=partial(args.clear, cluster),
             marks=partial(args.marks, cluster),
             unkept=partial(args.plan.unkept, self.decided, cluster),
+            aliases=partial(args.aliases, cluster),
             outlives=partial(args.plan.outlives, self.decided, cluster),
             compare=partial(args.compare, cluster),
             hooks=args.hooks(cluster),

@@ -71,7 +71,6 @@ class Fleet(pulumi.ComponentResource):
     Attributes:
         delivered: by key of placement or template, the revision that runs on each member. Known once all of them are
             delivered; in a preview at once, as planned.
-        plan: what happens to every placement, template, member and object, and why; known at once.
         placements: the placements by key: name, or ``namespace/name``.
         templates: the templates, which Karmada's policies place, by key: ``namespace/Kind/name``.
         inventory: the members as the schedulers saw them.
@@ -82,7 +81,6 @@ class Fleet(pulumi.ComponentResource):
     """
 
     delivered: pulumi.Output[Mapping[str, Mapping[str, int]]]
-    plan: FleetPlan
     placements: Mapping[str, SubjectDelivery]
     templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
@@ -95,14 +93,14 @@ class Fleet(pulumi.ComponentResource):
         args = configured(args)
         options = read_options(opts)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
-        self.plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
+        plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
         options = attrs.evolve(
             options,
             own=_held(options.own, guessed),
             beside=_held(options.beside, guessed),
-            former=(*options.former, *self.plan.past.fleets),
+            former=(*options.former, *plan.past.fleets),
         )
-        refuse_together(name, args, self.plan, options)
+        self._planned = refuse_together(name, args, plan, options)
         # Where nothing is sent, what members keep need not be known.
         if self.plan.hidden and not in_process():
             raise FleetError(self.plan.hidden)
@@ -112,11 +110,14 @@ class Fleet(pulumi.ComponentResource):
         former = Former(self.plan)
         gone = _gone(self.plan, members)
         members |= {one: member for one, member in gone.items() if member.lost}
-        super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
+        own = pulumi.ResourceOptions.merge(former.component(), options.own)
+        # Everything of the fleet waits for its component, and so for all fleets of the program.
+        known = pulumi.ResourceOptions(depends_on=self._planned.known.apply(lambda _: []))
+        super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(own, known))
         written = args.source.origins
         trials = FormTrials(self.plan, written, self)
         reaches = not args.render_to
-        identification = Identification(name, members, self.plan, former, reaches, written, gone, self, trials)
+        identification = Identification(name, members, self._planned, former, reaches, written, gone, self, trials)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
@@ -128,6 +129,7 @@ class Fleet(pulumi.ComponentResource):
             tries=identification.tries,
             clear=identification.delete,
             marks=identification.marks,
+            aliases=identification.aliases,
             compare=partial(compare, identification),
             hooks=cache(partial(keeping, identification)),
             ready_timeout=args.ready_timeout,
@@ -137,7 +139,7 @@ class Fleet(pulumi.ComponentResource):
         )
         self._deliver(delivery)
         hub = self._send_to_hub(name, args)
-        self._report()
+        self._planned.once_judged(self._report)
         delivered = {**self.placements, **self.templates}
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
@@ -150,6 +152,15 @@ class Fleet(pulumi.ComponentResource):
         roster = self._enroll(former, after, hub.uid if hub else None, protect=protect)
         self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
+
+    @property
+    def plan(self) -> FleetPlan:
+        """What happens to every placement, template, member and object, and why.
+
+        It is known at once. What moves to fleets that the program declares later is known when
+        the body of the program has ended.
+        """
+        return self._planned.plan
 
     @classmethod
     @refusing()
@@ -175,7 +186,8 @@ class Fleet(pulumi.ComponentResource):
         """
         plan, name = self.plan, self.plan.options.fleet
         uid = {"hub": hub} if hub is not None else {}
-        props = {**plan.roster, **uid, dynamic.FEED: feed_plan(plan)}
+        feed = self._planned.known.apply(lambda _: feed_plan(self.plan))
+        props = {**plan.roster, **uid, dynamic.FEED: feed}
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )

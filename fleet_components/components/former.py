@@ -77,7 +77,7 @@ class Former:
         """
         pair = (cluster, Manifest(data).key)
         standing = self.plan.standing.get(pair)
-        urn = standing.urn if standing else self.plan.taken_over.get(pair, "")
+        urn = standing.urn if standing else ""
         # Where only the fleet above it has moved, the engine finds it by the alias of its parent (pulumi/pulumi
         # v3.259.0, pkg/resource/deploy/step_generator.go, generateAliases).
         if not urn or Urn.parse(urn).is_at((component, names.TARGET, names.type_token(data)), name):

@@ -16,12 +16,20 @@ import attrs
 import pulumi
 
 from fleet_components.components.barrier import between
+from fleet_components.components.claims import (
+    OwnProvider,
+    declared,
+    made_anew,
+    own_providers,
+    reach_of,
+)
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.past import held_by
 from fleet_components.components.process import in_process, in_thread, unknown
 from fleet_components.components.refusal import RefusedError, refusing
+from fleet_components.components.run import Planned
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
@@ -36,7 +44,13 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
-from fleet_components.plan.departures import Fate
+from fleet_components.plan.claims import (
+    Facts,
+    contests,
+    judge_claims,
+    judge_releases,
+)
+from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
@@ -79,7 +93,7 @@ class Identification:
     Attributes:
         fleet: the fleet's name.
         members: the members by name.
-        plan: the plan.
+        planned: the plan, and the other fleets of the program.
         former: former names of the fleet and its members.
         reaches: False if clusters are not contacted at all, because objects are only rendered.
         written: where the objects of the source are written.
@@ -90,13 +104,18 @@ class Identification:
 
     fleet: str
     members: Mapping[str, Member]
-    plan: FleetPlan
+    planned: Planned
     former: Former
     reaches: bool
     written: Mapping[ObjectKey, Origin]
     gone: Mapping[str, Member]
     parent: pulumi.Resource
     trials: FormTrials
+
+    @property
+    def plan(self) -> FleetPlan:
+        """The plan; once all fleets of the program are known, the one that knows them."""
+        return self.planned.plan
 
     @cached_property
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
@@ -120,7 +139,8 @@ class Identification:
         an update that is limited to the plan of a preview (``pulumi up --plan``) must not register anything else.
         """
         shown = pulumi.runtime.is_dry_run()
-        if in_process() or not arrivals(self.plan, name) or (shown and name in self.plan.past.members):
+        coming = [one for one in arrivals(self.plan, name) if one.pair not in self.plan.taken_over]
+        if in_process() or not coming or (shown and name in self.plan.past.members):
             return True
 
         def known(answers: Mapping[str, Answer]) -> Any:
@@ -139,6 +159,8 @@ class Identification:
             return []
 
         async def mark(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+            if (name, key) in (await self._taken.future() or ()):
+                return None
             found = await self._found.future() or ()
             if one.mode.takes_over is TakeOver.IF_NO_DIFF and not pulumi.runtime.is_dry_run():
                 found = await self._found_now(one)
@@ -148,6 +170,14 @@ class Identification:
             return pulumi.ResourceTransformResult(annotated(args.props, {FOUND_ANNOTATION: FOUND}), args.opts)
 
         return [mark]
+
+    def aliases(self, name: str, key: ObjectKey) -> list[pulumi.Input[str]]:
+        """Return the URN under which another resource of the stack has an object that comes to a member."""
+        if (name, key) not in self._contested:
+            return []
+        # The SDK takes no alias that turns out to be none.
+        nothing = f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{names.TARGET}::none"
+        return [self._taken.apply(lambda taken: taken.get((name, key), nothing))]
 
     async def _found_now(self, one: Arrival) -> frozenset[Pair]:
         """Return whether an object is on its member when it is its turn: the others may have taken some time.
@@ -169,6 +199,11 @@ class Identification:
     def _coming(self) -> Mapping[Pair, Arrival]:
         """The objects that come to members that are asked."""
         return {(name, one.key): one for name in self._asked for one in arrivals(self.plan, name)}
+
+    @cached_property
+    def _contested(self) -> frozenset[Pair]:
+        """The objects that come to members, and that other resources of the stack may be."""
+        return frozenset(one.pair for one in contests(self.plan))
 
     @cached_property
     def _found(self) -> pulumi.Output[frozenset[Pair]]:
@@ -268,18 +303,26 @@ class Identification:
     @cached_property
     def _answers(self) -> pulumi.Output[Mapping[str, Answer]]:
         """Answers of the members that are asked, by name; resolved once none of them is a reason to refuse."""
+        return self._judged.apply(lambda judged: judged.answers)
+
+    @cached_property
+    def _taken(self) -> pulumi.Output[Mapping[Pair, str]]:
+        """URNs under which other resources of the stack have objects that come to members."""
+        return self._judged.apply(lambda judged: judged.taken)
+
+    @cached_property
+    def _judged(self) -> pulumi.Output[_Judged]:
         asked = dict(self._asked)
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
         # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
         known = pulumi.Output.all({**asked, **self._left()}, dict(self.settings))
         # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of the uid.
-        found: pulumi.Output[Mapping[str, Answer]] = pulumi.Output.unsecret(known.apply(lambda one: self._ask(*one)))
+        found: pulumi.Output[_Judged] = pulumi.Output.unsecret(known.apply(lambda one: self._ask(*one)))
         return found
 
-    async def _ask(
-        self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]
-    ) -> Mapping[str, Answer]:
+    async def _ask(self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]) -> _Judged:
+        await self.planned.wait()
         arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
         asked = [
             in_thread(partial(_answer, name, text, [*map(_as_leftover, arriving[name]), *self._unsure(name)]))
@@ -289,7 +332,9 @@ class Identification:
         self._refuse_silent(answers)
         self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
         self._refuse_misplaced(answers)
-        coming = [one for each in arriving.values() for one in each]
+        taken = await self._claimed(arriving, answers, kubeconfigs, settings)
+        everything = [one for each in arriving.values() for one in each]
+        coming = [one for one in everything if one.pair not in taken]
         standing = [one for name in kubeconfigs for one in rewritten(self.plan, name)]
         judged = (*compared_first(coming, _live(answers)), *standing)
         self._refuse_foreign(coming, standing, answers, await self._compared(judged, kubeconfigs))
@@ -297,7 +342,55 @@ class Identification:
             silent = [name for name, answer in answers.items() if answer.uid is None]
             await self.trials.begin(kubeconfigs, silent)
         self._tell_taken(coming, answers, settings)
-        return answers
+        return _Judged(answers, taken)
+
+    async def _claimed(
+        self,
+        arriving: Mapping[str, Sequence[Arrival]],
+        answers: Mapping[str, Answer],
+        kubeconfigs: Mapping[str, str],
+        settings: Mapping[str, ProviderSettings],
+    ) -> Mapping[Pair, str]:
+        """Return the URNs under which other resources of the stack have objects that come to members.
+
+        Raises:
+            RefusedError: their deletion would delete the object, or it is not known whether it would.
+        """
+        if not self.plan.past.others:
+            return {}
+        objects = {one.pair: one for each in arriving.values() for one in each}
+        live = _live(answers)
+        facts = Facts(
+            uids={name: answer.uid for name, answer in answers.items()},
+            live=lambda pair: live(objects[pair]) if pair in objects else None,
+            asked={name for name, answer in answers.items() if answer.objects is not None},
+            declared=declared(),
+            others=self.planned.others,
+        )
+        providers: tuple[OwnProvider, ...] = ()
+        if not in_process() and self._contested:
+            providers = await own_providers(lambda text: ask_cluster(text).uid)
+            facts = attrs.evolve(facts, reach=reach_of(providers))
+        judgement = judge_claims(self.plan, facts)
+        refused = [*judgement.refused, *judge_releases(self.plan, objects, facts)]
+        for (name, _), urn in judgement.taken.items():
+            claim = next(one for one in self.plan.past.others if one.urn == urn)
+            reached = settings.get(name) or ProviderSettings(
+                {
+                    "kubeconfig": kubeconfigs.get(name, ""),
+                    "clusterIdentifier": identifier_of(self.plan, self.members[name]),
+                }
+            )
+            if name in facts.asked:
+                anew = made_anew(claim, name, reached, facts.uids[name], providers)
+                refused += [anew] if anew else []
+        shown = pulumi.runtime.is_dry_run() or in_process()
+        refused += [] if shown else judgement.unknown
+        if refused:
+            raise RefusedError(refused)
+        for warning in (*judgement.warnings, *(judgement.unknown if shown else ())):
+            pulumi.log.warn(str(warning), self.parent)
+        return judgement.taken
 
     async def _compared(
         self, judged: Sequence[Arrival], kubeconfigs: Mapping[str, str]
@@ -421,15 +514,20 @@ class Identification:
 
         The list is empty for a member that is back, once the objects that have moved elsewhere are deleted from it.
         """
-        swept = self.plan.swept(name)
-        if not swept:
+        if not self.plan.swept(name):
             return list(self.plan.forgotten(name))
-        leftovers = [Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name) for one in swept]
         spares = self.plan.options.settings.keep_found
-        return self.delete(name, leftovers, self._answers, spares_found=spares).apply(lambda _: [])
+        # Read once all fleets are known: another one may bring some of them.
+        swept = self._answers.apply(lambda _: tuple(map(_left_behind, self.plan.swept(name))))
+        return self.delete(name, swept, self._answers, spares_found=spares).apply(lambda _: [])
 
     def delete(
-        self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any], *, spares_found: bool = False
+        self,
+        name: str,
+        leftovers: pulumi.Input[Sequence[Leftover]],
+        after: pulumi.Output[Any],
+        *,
+        spares_found: bool = False,
     ) -> pulumi.Output[Any]:
         """Delete objects of this stack from a member; only in updates, and never in process.
 
@@ -448,21 +546,41 @@ class Identification:
 
         def delete(found: list[Any]) -> None:
             if not found[0]:
-                raise RefusedError([unreached(name, list(map(str, leftovers)))])
+                raise RefusedError([unreached(name, list(map(str, found[2])))])
             with refusing():
                 if not shown:
                     kubeconfig, stacks = read_kubeconfig(found[0], name), self.plan.stacks
-                    delete_leftovers(kubeconfig, leftovers, stacks=stacks, spares_found=spares_found)
+                    delete_leftovers(kubeconfig, found[2], stacks=stacks, spares_found=spares_found)
 
         # Nothing is deleted before the uid of the member is checked, which `after` stands for.
-        return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
+        given = pulumi.Output.all(kubeconfig, after, leftovers)
+        return pulumi.Output.unsecret(given.apply(delete))
+
+
+@attrs.frozen
+class _Judged:
+    """Answers of members, once none of them is a reason to refuse.
+
+    Attributes:
+        answers: by member.
+        taken: URNs under which other resources of the stack have objects that come to members.
+    """
+
+    answers: Mapping[str, Answer]
+    taken: Mapping[Pair, str]
 
 
 def identifier_of(plan: FleetPlan, member: Member) -> str:
-    """Return the identifier of a member's cluster: the recorded one if known, so that a rename replaces nothing."""
+    """Return the identifier of a member's cluster: the recorded one if known, so that a rename replaces nothing.
+
+    It may be recorded for a member of another fleet, from which objects move.
+    """
     known = plan.past.members.get(member.name)
+    here = plan.known(member.name)
+    others = (one for one in plan.past.neighbours.values() if here.is_cluster(one))
+    beside = next((one.identifier for one in others), "")
     # With another identifier the provider creates every object anew and then deletes the old one: on the same cluster.
-    return (known.identifier if known else "") or member.identifier or member.name
+    return (known.identifier if known else "") or member.identifier or beside or member.name
 
 
 def identities_of(members: Mapping[str, Member]) -> dict[str, str]:
@@ -520,6 +638,10 @@ def _without_secrets(one: Arrival, found: ObservedObject | None) -> ObservedObje
 def _live(answers: Mapping[str, Answer]) -> Live:
     """Return what looks up objects in the answers of the members."""
     return lambda one: (answers[one.cluster].objects or {}).get(_as_leftover(one))
+
+
+def _left_behind(one: Departure) -> Leftover:
+    return Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
 
 
 def _as_leftover(one: Arrival) -> Leftover:

@@ -43,8 +43,8 @@ from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, Stored
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 _AT_ONCE = 16
-_GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off its objects"
 _NAMES = ("name", "namespace", "uid")
+_GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off its objects"
 
 
 def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
@@ -229,14 +229,16 @@ _EMPTY = tuple(
 def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:
     """Return the outputs of an object on a member without anything else than what the past reads.
 
-    That is one annotation; of an object whose name in the state is not its own also what tells which object it is.
+    That is its uid and one annotation; of an object whose name in the state is not its own also what tells which
+    object it is.
     """
     metadata = outputs.struct_value.fields["metadata"].struct_value.fields
     plain = {key: metadata[key].string_value for key in _NAMES if key in metadata}
     marks = reveal(MessageToDict(metadata["annotations"]) or {})
     if names.key_in(urn, {"metadata": plain}):
         return {"metadata": {**plain, "annotations": marks}}
-    return {"metadata": {"annotations": {FOUND_ANNOTATION: FOUND}}} if marks.get(FOUND_ANNOTATION) == FOUND else {}
+    found = {FOUND_ANNOTATION: FOUND} if marks.get(FOUND_ANNOTATION) == FOUND else {}
+    return {"metadata": {"uid": plain.get("uid", ""), "annotations": found}}
 
 
 def _read(tries: int, stack: str) -> Struct:

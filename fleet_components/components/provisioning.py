@@ -12,6 +12,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import FleetOptions
 from fleet_components.components.process import unknown
 from fleet_components.components.refusal import RefusedPlanError
+from fleet_components.components.run import Planned, Run
 from fleet_components.model.guests import Guest, guests, present
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -29,17 +30,21 @@ def to_be_provisioned(args: FleetArgs) -> FleetArgs:
     return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
 
 
-def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> None:
-    """Refuse what the plan and what guests would delete, in one error, so that all tokens are asked for at once.
+def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> Planned:
+    """Return the plan as one of this run; refuse what it and what guests would delete, in one error.
+
+    So all tokens are asked for at once. Without guests a refusal waits until all fleets of the
+    program are known; what guests provision does not wait for that.
 
     Raises:
         RefusedPlanError: the plan is refused, or a guest would delete something that no token allows.
     """
-    beside = _beside(args, options)
-    removals = [guest.removals(name, args, beside) for guest in _asked(args, plan)]
-    refused = (*plan.refused, *(problem for one in removals for problem in one.refused))
-    if not refused:
-        return
+    beside, asked = _beside(args, options), _asked(args, plan)
+    removals = [guest.removals(name, args, beside) for guest in asked]
+    beside_it = [problem for one in removals for problem in one.refused]
+    refused = (*plan.refused, *beside_it)
+    if not beside_it and not (asked and refused):
+        return Run.current().add(plan, defers=not asked)
     # A token is not given in vain if only another one is missing.
     for allowed in filter(None, (one.allowed for one in removals)):
         pulumi.log.warn(allowed)

@@ -75,6 +75,7 @@ class TargetArgs:
         clear: deletes retained objects from the member that have to be created anew.
         marks: returns the transforms that mark an object that stood on the member before.
         unkept: returns the empty fields of an object that its API server does not keep.
+        aliases: returns the URN under which another resource of the stack has an object.
         outlives: returns whether an object stays when the subject does not bring it any more.
         compare: compares objects with those on the member.
         ready_timeout: the longest time in seconds that each object may take to become ready, or to be gone.
@@ -99,6 +100,7 @@ class TargetArgs:
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[ObjectKey], list[pulumi.ResourceTransform]]
     unkept: Callable[[Mapping[str, Any]], Sequence[FieldPath]]
+    aliases: Callable[[ObjectKey], list[pulumi.Input[str]]]
     outlives: Callable[[ObjectKey], bool]
     compare: Compare
     ready_timeout: int
@@ -205,7 +207,10 @@ class Target(pulumi.ComponentResource):
         if replaced and retained:
             before = self._cleared(args, manifest, before)
         component = names.component_type(args.decided.subject.COMPONENT)
-        aliases = args.former.object_aliases(component, args.cluster, name, data)
+        aliases = [
+            *args.former.object_aliases(component, args.cluster, name, data),
+            *args.aliases(manifest.key),
+        ]
         if aliases:
             before = _once_known(self._unlimited(args, manifest), before)
         if self._registrations and self._moves(args):
@@ -216,7 +221,7 @@ class Target(pulumi.ComponentResource):
             parent=self,
             provider=args.provider,
             version=provider_version(),
-            aliases=[*aliases],
+            aliases=aliases,
             depends_on=list(before),
             ignore_changes=[
                 *args.delivery.left_alone,

@@ -49,6 +49,7 @@ class Departure:
             ``moved`` to another subject, while the object stays; ``swept``, because it was forgotten on a member that
             is back; ``undone``, because an interrupted update may have made it and no state records it.
         to: the subject that has it now, if it moved.
+        fleet: the fleet of that subject, if it is another one of the same program.
         api_version: the apiVersion in which it was sent.
         found: True if it stood on the member before the fleet took it over.
     """
@@ -60,6 +61,12 @@ class Departure:
     to: str = ""
     api_version: str = ""
     found: bool = False
+    fleet: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The subject that has it now, with its fleet if that is another one; empty if it has not moved."""
+        return f"{self.fleet}: {self.to}" if self.fleet else self.to
 
 
 @attrs.frozen

@@ -146,7 +146,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
     for one in departures:
         found = one.found and one.fate is Fate.KEPT
-        members[one.fate, one.subject, one.to, found, str(one.key)].append(one.cluster)
+        members[one.fate, one.subject, one.owner, found, str(one.key)].append(one.cluster)
     alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
     for (fate, subject, to, found, key), clusters in sorted(members.items()):
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)

@@ -135,13 +135,12 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         renames=renames,
         precedence=precedence,
         blocked=blocked,
+        unplaced=tuple(templates.refused),
+        coverage=coverage,
+        written=source.catalogue,
     )
-    shared = known_clashes(plan, coverage, source.catalogue)
-    return attrs.evolve(
-        plan,
-        refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)),
-        warnings=(*plan.warnings, *shared),
-    )
+    warnings = (*plan.warnings, *known_clashes(plan))
+    return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:

@@ -10,18 +10,28 @@ from typing import Any, TypeVar
 
 import attrs
 
+from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.stamp import stack_of, stamped
 from fleet_components.content.unkept import is_empty, nulls, without
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.consignment import Consignment
-from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
+from fleet_components.plan.departures import UNRECORDED, Coverage, Departure, Replacement
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.immutable import Held
-from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, Standing, outlives
+from fleet_components.plan.past import (
+    ALL,
+    CLUSTER_SCOPED,
+    LOST,
+    MODES,
+    Claim,
+    KnownMember,
+    Past,
+    Standing,
+    outlives,
+)
 from fleet_components.plan.precedence import Precedence
 from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB
 from fleet_components.plan.remainder import Remainder, remainders_of
@@ -57,6 +67,10 @@ class FleetPlan:
         renames: what is called otherwise now than in the state.
         precedence: what objects wait for on their members, whichever subject brings it.
         blocked: the subjects that wait for others on members that are held, each with those others.
+        unplaced: refusals of objects that no subject can have.
+        elsewhere: members whose clusters another fleet of the program has as well.
+        coverage: which object is wanted on which member, and by which subject.
+        written: the objects as they are written.
     """
 
     options: Options
@@ -76,6 +90,10 @@ class FleetPlan:
     renames: Renames = Renames()
     precedence: Precedence = attrs.field(factory=Precedence, eq=False, repr=False)
     blocked: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    unplaced: tuple[Problem, ...] = ()
+    elsewhere: frozenset[str] = frozenset()
+    coverage: Coverage = attrs.field(factory=lambda: Coverage((), ()), eq=False, repr=False)
+    written: Catalogue = attrs.field(factory=lambda: Catalogue(()), eq=False, repr=False)
 
     @property
     def stacks(self) -> frozenset[str]:
@@ -109,6 +127,12 @@ class FleetPlan:
         """Names of the placements and templates of the past that are no longer in the source."""
         known = {one.name for one in self.subjects}
         return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
+
+    @property
+    def handed_over(self) -> frozenset[str]:
+        """Subjects of the past whose objects all move to other fleets of the program."""
+        stays = {one.subject for one in self.departures if not one.fleet}
+        return frozenset(one.subject for one in self.departures) - stays
 
     @property
     def changes(self) -> bool:
@@ -199,14 +223,66 @@ class FleetPlan:
         return {(one.cluster, one.key): one for one in self.replacements}
 
     @cached_property
-    def taken_over(self) -> Mapping[Pair, str]:
-        """URNs of objects that the stack has managed itself and that the fleet now takes over, by member and object."""
+    def brought(self) -> Mapping[Pair, Decided]:
+        """The subject that brings each object to a member itself, by member and object."""
         return {
-            (member, key): urn
-            for member, patterns in self.options.takes_over.items()
-            for urn, key in self.past.others.items()
-            if any(fnmatchcase(Urn.parse(urn).name, pattern) for pattern in patterns)
+            (cluster, key): one
+            for one in self.subjects
+            if not one.hub and not one.subject.reports
+            for cluster in one.deliveries
+            for key in one.keys(cluster)
         }
+
+    @cached_property
+    def taken_over(self) -> Mapping[Pair, tuple[Claim, ...]]:
+        """Resources of the stack that the fleet takes over, by member and object, as far as is known beforehand.
+
+        They are those of the program that the options name, and those of other fleets on the same cluster.
+        """
+        by_key = grouped((one for one in self.past.others if not one.patch), lambda one: one.key)
+        found = {
+            pair: tuple(one for one in by_key.get(pair[1], ()) if self._takes(pair[0], one))
+            for pair in (self.brought if by_key else ())
+            if pair not in self.standing
+        }
+        return {pair: claims for pair, claims in found.items() if claims}
+
+    def is_called(self, fleet: str) -> bool:
+        """Return whether the state calls this fleet so: by its name, or by a former one."""
+        return fleet in (self.options.fleet, *self.past.fleets)
+
+    def brings(self, claim: Claim) -> bool:
+        """Return whether this fleet brings an object that the state has as one of its own."""
+        member = self.renames.members.get(claim.cluster, claim.cluster)
+        return (member, claim.key) in self.brought
+
+    def takes_over(self, member: str, claim: Claim) -> bool:
+        """Return whether the options name a resource as one that the fleet takes over on a member."""
+        return any(fnmatchcase(claim.name, one) for one in self.options.takes_over.get(member, ()))
+
+    def leaves_alone(self, member: str, claim: Claim) -> bool:
+        """Return whether the options name a resource as none of a member's: it begins with ``!`` there."""
+        patterns = self.options.takes_over.get(member, ())
+        return any(fnmatchcase(f"!{claim.name}", one) for one in patterns if one.startswith("!"))
+
+    def shares(self, member: str, claim: Claim) -> bool | None:
+        """Return whether another fleet has an object on the same cluster; None if that is not known beforehand.
+
+        It has by the uid that the state has of both, or if their kubeconfigs lead to the same address. The same
+        cluster may have several addresses.
+        """
+        there = self.past.neighbours.get((claim.fleet, claim.cluster), KnownMember())
+        return self.known(member).is_cluster(there)
+
+    def known(self, member: str) -> KnownMember:
+        """Return what is known of the cluster behind a member: by the state, and by its kubeconfig."""
+        known = self.past.members.get(member, KnownMember())
+        return attrs.evolve(known, identity=self.options.identities.get(member, known.identity))
+
+    def _takes(self, member: str, claim: Claim) -> bool:
+        if self.leaves_alone(member, claim):
+            return False
+        return bool(self.shares(member, claim) if claim.fleet else self.takes_over(member, claim))
 
     @property
     def hidden(self) -> tuple[Problem, ...]:

@@ -33,6 +33,8 @@ FLEET, TARGET, HUB = "fleet:index:Fleet", "fleet:index:Target", "fleet:index:Hub
 PROVIDER = "pulumi:providers:kubernetes"
 PATCH = "Patch"
 """End of the type of a resource that sets some fields of an object that somebody else has made."""
+RELEASE = "Release"
+"""Kind of a Helm release."""
 _URN, _URN_SEPARATORS = "urn:pulumi:", 3
 _KUBERNETES, _CORE = "kubernetes:", "core/"
 # Unambiguous: names of members contain neither @ nor /, namespaces no @, and names of objects no /.

@@ -81,6 +81,11 @@ class Arrival:
         """The object's key."""
         return Manifest(self.data).key
 
+    @property
+    def pair(self) -> Pair:
+        """The member and the object."""
+        return self.cluster, self.key
+
 
 Live = Callable[[Arrival], Mapping[str, Any] | None]
 """Returns an object as its member has it; None if it is not there, or could not be asked for."""
@@ -89,10 +94,13 @@ Compared = Callable[[Arrival], ObservedObject | None]
 
 
 def arrivals(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
-    """Return the objects that are new to the stack on a member, or come back before they are gone."""
+    """Return the objects that are new to the fleet on a member, or come back before they are gone.
+
+    Other resources of the stack may be them.
+    """
     deliveries = ((one.name, delivery) for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
     found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
-    known = (plan.standing.keys() | plan.taken_over.keys()) - set(_returning(plan, cluster))
+    known = plan.standing.keys() - set(_returning(plan, cluster))
     return tuple(one for one in found if (cluster, one.key) not in known)
 
 

@@ -75,6 +75,7 @@ class Standing:
             member has to confirm it.
         unkept: paths of empty fields that its API server does not keep.
         sent: the object as it was sent last, if it has such fields; else empty.
+        object_uid: its uid on the cluster; empty if the state does not have it.
     """
 
     subject: str
@@ -91,6 +92,7 @@ class Standing:
     uid: str = ""
     unkept: tuple[FieldPath, ...] = attrs.field(default=(), eq=False, repr=False)
     sent: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    object_uid: str = ""
 
     @property
     def written(self) -> str:
@@ -102,6 +104,48 @@ def read_written(text: str) -> tuple[str, ObjectKey]:
     """Parse the text of :attr:`Standing.written` into apiVersion and key."""
     version, kind, namespace, name = text.split("|")
     return version, ObjectKey(version.rpartition("/")[0], kind, namespace, name)
+
+
+@attrs.frozen
+class Claim:
+    """A Kubernetes object that the stack has under a URN which is none of the fleet's.
+
+    Attributes:
+        urn: the URN.
+        key: the object's key.
+        fleet: the other fleet that has brought it; empty for a resource of the program's own.
+        subject: the subject of that fleet, as ``Kind/key``.
+        cluster: the member of that fleet.
+        outputs: its outputs, as the state has them.
+    """
+
+    urn: str
+    key: ObjectKey
+    fleet: str = ""
+    subject: str = ""
+    cluster: str = ""
+    outputs: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+
+    @property
+    def uid(self) -> str:
+        """Its uid on the cluster; empty if the state does not have it, as for objects that are rendered."""
+        return _uid_in(self.outputs)
+
+    @property
+    def sent(self) -> Mapping[str, Any]:
+        """The object as it was sent; empty if the state does not have it."""
+        sent = self.outputs.get("__inputs")
+        return sent if isinstance(sent, Mapping) else {}
+
+    @property
+    def patch(self) -> bool:
+        """True if it sets some fields of an object that somebody else has made."""
+        return Urn.parse(self.urn).type.endswith(names.PATCH)
+
+    @property
+    def name(self) -> str:
+        """Its name in the program."""
+        return Urn.parse(self.urn).name
 
 
 @attrs.frozen(kw_only=True)
@@ -129,6 +173,12 @@ class KnownMember:
     recorded: bool = True
     enrolled: bool = True
 
+    def is_cluster(self, other: KnownMember) -> bool | None:
+        """Return whether two members are one cluster; None if neither uids nor identities show it."""
+        if self.uid and other.uid:
+            return self.uid == other.uid
+        return True if self.identity and self.identity == other.identity else None
+
 
 @attrs.frozen(kw_only=True)
 class Past:
@@ -148,7 +198,8 @@ class Past:
         manager: field manager of the objects; empty for a new fleet.
         redacted: True if contents lack the data of Secrets, so that this data cannot be compared.
         stays_on_leaving: True if objects stay on a member that leaves the fleet, as on a hub of KubeFleet.
-        others: Kubernetes objects of the same stack that no fleet has brought, by URN.
+        others: Kubernetes objects of the same stack that this fleet has not brought.
+        neighbours: members of the other fleets of the stack, by fleet and name.
         urns: URNs of the registered resources, by type and name.
         on_hub: URNs of the objects that the stack has on its hub, by object.
         hub: the uid of the hub; empty if it is not known, or there is none.
@@ -172,7 +223,8 @@ class Past:
     manager: str = ""
     redacted: bool = False
     stays_on_leaving: bool = False
-    others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
+    others: tuple[Claim, ...] = ()
+    neighbours: Mapping[tuple[str, str], KnownMember] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
     on_hub: Mapping[ObjectKey, str] = attrs.field(factory=dict)
     hub: str = ""
@@ -494,7 +546,8 @@ class _Collector:
         self.objects: list[tuple[names.ObjectLocation, Urn, Mapping[str, Any], StoredResource]] = []
         self.strays: list[tuple[Urn, ObjectKey, Mapping[str, Any], StoredResource]] = []
         self.is_alone = True
-        self.others: dict[str, ObjectKey] = {}
+        self.others: list[Claim] = []
+        self.neighbours: dict[tuple[str, str], KnownMember] = {}
         self.urns: dict[tuple[str, str], str] = {}
         self.on_hub: dict[ObjectKey, str] = {}
 
@@ -517,8 +570,8 @@ class _Collector:
                 self.strays.append((urn, key, outputs, resource))
             elif place:
                 self.objects.append((place, urn, outputs, resource))
-            elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
-                self.others[urn.text] = Manifest(outputs).key
+            elif claim := _claim(urn, outputs):
+                self.others.append(claim)
         elif urn.type not in names.OWN:
             self.urns[urn.type, urn.name] = urn.text
         else:
@@ -545,6 +598,8 @@ class _Collector:
         fleet = _fleet_in(urn, own, outputs)
         if fleet not in (self.fleet, *self.formerly):
             self.is_alone = False
+            if isinstance(own, _MemberOutputs):
+                self.neighbours[fleet, own.member] = _known(own)
             return
         if (urn.type, urn.name) in self.urns:
             raise MisfitError(Problem("is kept twice, under two URNs"))
@@ -603,7 +658,8 @@ class _Collector:
             # A state that is exported without its secrets has digests alone, which leave out the data of Secrets too.
             redacted=roster.redacted or any(r.digests and not r.contents for r in self.records.values()),
             stays_on_leaving=roster.stays_on_leaving,
-            others=self.others,
+            others=tuple(self.others),
+            neighbours=self.neighbours,
             urns=self.urns,
             on_hub=self.on_hub,
             hub=roster.hub,
@@ -656,7 +712,16 @@ class _Collector:
         version, recorded = names.api_version_of(urn.type), None
         if resource.interrupted or not self._settled(subject, place.cluster):
             recorded = Recorded.of(outputs)
-        stands = Standing(subject, place.cluster, place.object, version, stays, urn.text, found)
+        stands = Standing(
+            subject,
+            place.cluster,
+            place.object,
+            version,
+            stays,
+            urn.text,
+            found,
+            object_uid=_uid_in(outputs),
+        )
         gone, interrupted = resource.pending_replacement, resource.interrupted
         dropped = unkept(outputs)
         return attrs.evolve(
@@ -674,18 +739,44 @@ class _Collector:
         return _is_settled(self.done.get(subject, {}).get(cluster), placed)
 
     def _member(self, name: str) -> KnownMember:
-        known = self.members.get(name) or _MemberOutputs(member=name)
-        return KnownMember(
+        known = _known(self.members.get(name) or _MemberOutputs(member=name))
+        return attrs.evolve(
+            known,
             state=self.roster.members.get(name, DECLARED),
-            identifier=known.identifier,
-            identity=known.identity,
-            uid=known.uid,
-            forgotten=known.forgotten,
-            formerly=known.formerly,
             recorded=name in self.members,
             # A first update that failed has left no roster.
             enrolled=name in self.roster.members or not self.roster.members,
         )
+
+
+def _known(outputs: _MemberOutputs) -> KnownMember:
+    return KnownMember(
+        identifier=outputs.identifier,
+        identity=outputs.identity,
+        uid=outputs.uid,
+        forgotten=outputs.forgotten,
+        formerly=outputs.formerly,
+    )
+
+
+def _uid_in(outputs: Mapping[str, Any]) -> str:
+    return str(value_at(outputs, ("metadata", "uid")) or "")
+
+
+def _claim(urn: Urn, outputs: Mapping[str, Any]) -> Claim | None:
+    """Return what a Kubernetes object of another owner claims; None for what is no object of a cluster."""
+    if names.TARGET not in urn.types:
+        if urn.type.endswith(f":{names.RELEASE}") and isinstance(outputs.get("name"), str):
+            space, name = str(outputs.get("namespace") or ""), str(outputs["name"])
+            return Claim(urn.text, ObjectKey("", names.RELEASE, space, name), outputs=outputs)
+        named = isinstance(outputs.get("metadata"), Mapping) and outputs.get("kind")
+        return Claim(urn.text, Manifest(outputs).key, outputs=outputs) if named else None
+    fleet = urn.name.partition("/")[0]
+    place = names.place_of(fleet, urn)
+    if place is None:
+        return None
+    subject = f"{_kind_of(urn, place.key)}/{place.key}"
+    return Claim(urn.text, place.object, fleet, subject, place.cluster, outputs)
 
 
 def _fleet_in(urn: Urn, own: _Own, outputs: Mapping[str, Any]) -> str:

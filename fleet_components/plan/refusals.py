@@ -38,25 +38,26 @@ _ABANDONED = (
 _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
-def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterator[Problem]:
+def refusals(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the objects that several subjects bring to one member, then the losses that are not confirmed.
 
     Args:
-        plan: the plan, without its refusals.
-        coverage: which object is wanted on which member, and by which subject.
-        written: the objects as written, for their locations.
+        plan: the plan; its own refusals do not count.
     """
-    fresh = _clashes(coverage, Places(plan.subjects, written), plan.past, known=False)
+    yield from plan.unplaced
+    fresh = _clashes(plan.coverage, Places(plan.subjects, plan.written), plan.past, known=False)
     problems = (*fresh, *_compared_only(plan), *moved_over(plan), *_guarded(plan))
-    origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
+    manifests = plan.written.manifests if problems else ()
+    origins = {str(manifest.key): manifest.origin for manifest in manifests}
     for problem in problems:
         origin = None if problem.file else origins.get(problem.subject)
         yield attrs.evolve(problem, file=origin.file, line=origin.line) if origin else problem
 
 
-def known_clashes(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterator[Problem]:
+def known_clashes(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the objects that several subjects have on a member already, as on a hub, where all but one fail."""
-    return _clashes(coverage, Places(plan.subjects, written), plan.past, known=True)
+    places = Places(plan.subjects, plan.written)
+    return _clashes(plan.coverage, places, plan.past, known=True)
 
 
 def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
@@ -139,10 +140,11 @@ def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the losses that need a confirmation and have none."""
     guard = Guard(plan.options.settings.limit, plan.options.confirm)
+    protected = plan.past.protected - plan.handed_over
     found = [
-        guard.members(plan.past.members, plan.members),
+        guard.members(plan.past.members, plan.members.keys() | plan.elsewhere),
         *guard.pairs(*_losses(plan)),
-        *(_protected(guard, name) for name in plan.gone if name in plan.past.protected),
+        *(_protected(guard, name) for name in plan.gone if name in protected),
         *_marked(plan, guard),
         *_taking_along(plan, guard),
         *_replaced(plan, guard),

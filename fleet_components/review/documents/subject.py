@@ -124,7 +124,7 @@ def departure_document(departure: Departure) -> Document:
         "member": departure.cluster,
         "object": str(departure.key),
         "fate": str(departure.fate),
-        "to": departure.to or None,
+        "to": departure.owner or None,
     }
 
 

@@ -1,0 +1,311 @@
+"""Objects that come to a member, and that the stack has already under URNs that are none of the fleet's.
+
+Without an alias the fleet's resource adopts the live object, and the deletion of the other resource
+removes it from the cluster: the Kubernetes provider deletes by name (4.34, ``Deletion`` in
+``provider/pkg/await/await.go``). So the old URN becomes an alias, or the update is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import ObjectKey, value_at
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import few, visible
+from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.names import RELEASE
+from fleet_components.plan.past import Claim
+from fleet_components.plan.refusals import Places
+
+_HELM = "meta.helm.sh/release-"
+_OWN = "stands on {where} as {resource}, whose deletion would delete it"
+_OWN_HINT = "take that resource out of the program, and hand the object over: fleet:takesOver: {{{taken}}}"
+_DECLARED = "stands on {where} as {resource}, which the program declares as well"
+_SET = "take that resource out of the program; fleet:takesOver has it"
+_UNKNOWN = "is {resource} as well, and it cannot be known whether that is on {where}: {why}"
+_UNKNOWN_HINT = (
+    "pulumi refresh, if it was deleted or made anew there; if it is there, take that resource out of "
+    "the program, with fleet:takesOver: {{{taken}}}; if it is on another cluster: "
+    "fleet:takesOver: {{{left}}}"
+)
+_SILENT = "the member does not answer"
+_NO_UID = "the state has no uid of it"
+_OTHER_UID = "another object of that name is there"
+_GONE = "nothing of that name is there"
+_TWICE = "stands on {where} as {resource} too, whose deletion would delete it"
+_SEVERAL = "stands on {where} as {resource}, one object under several URNs"
+_FORGET = (
+    "take that resource out of the program, and out of the state, where the object stays as it is: "
+    "pulumi state delete '{urn}'"
+)
+_RELEASE = "stands on {where} as a part of {resource}, whose deletion would delete it"
+_RELEASE_HINT = "{forget}; if that release is on another cluster: fleet:takesOver: {{{left}}}"
+_PATCH = (
+    "{resource} sets fields of it on {where}: once the program does not declare that patch any more, "
+    "those go that only the patch has set"
+)
+_BOTH = "is brought to {where} by {subject} of the fleet {fleet}, and by {other} of the fleet {neighbour}"
+_BOTH_HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
+
+
+@attrs.frozen
+class Contest:
+    """An object that comes to a member, and a resource of the stack that may be the same object.
+
+    Attributes:
+        cluster: the member.
+        key: the object.
+        subject: the subject that brings it, as ``Kind/key``.
+        claim: the other resource.
+    """
+
+    cluster: str
+    key: ObjectKey
+    subject: str
+    claim: Claim
+
+    @property
+    def pair(self) -> Pair:
+        """The member and the object."""
+        return self.cluster, self.key
+
+
+@attrs.frozen(kw_only=True)
+class Facts:
+    """What is known once the members were asked.
+
+    Attributes:
+        uids: the uid of each member's cluster; None of one that does not answer.
+        live: returns an object as its member has it; None if it is not there, or not known.
+        asked: members that were asked for their objects, and have answered.
+        reach: uids of the clusters that providers of the program's own lead to; None if one of them
+            is not known.
+        declared: URNs of resources that the program is known to declare.
+        others: plans of the other fleets of the program.
+    """
+
+    uids: Mapping[str, str | None]
+    live: Callable[[Pair], Mapping[str, Any] | None]
+    asked: Collection[str]
+    reach: frozenset[str] | None = None
+    declared: Collection[str] = ()
+    others: Sequence[FleetPlan] = ()
+
+
+@attrs.frozen
+class Judgement:
+    """What comes of the contests.
+
+    Attributes:
+        taken: URNs under which the stack has objects that the fleet brings from now on.
+        refused: why the update must not happen.
+        unknown: the same of members that do not answer.
+        warnings: what may surprise.
+    """
+
+    taken: Mapping[Pair, str]
+    refused: tuple[Problem, ...] = ()
+    unknown: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def contests(plan: FleetPlan) -> tuple[Contest, ...]:
+    """Return the objects that come to members and that other resources of the stack may be."""
+    claims = grouped(plan.past.others, lambda claim: claim.key)
+    brought = plan.brought if claims else {}
+    return tuple(
+        Contest(cluster, key, decided.name, claim)
+        for (cluster, key), decided in brought.items()
+        for claim in claims.get(key, ())
+        if not plan.leaves_alone(cluster, claim)
+    )
+
+
+def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
+    """Return what comes of objects that other resources of the stack may be."""
+    taken: dict[Pair, str] = {}
+    problems = _Problems(plan)
+    for pair, found in grouped(contests(plan), lambda one: one.pair).items():
+        patches = [one for one in found if one.claim.patch]
+        for one in patches:
+            if _is_there(plan, one, facts):
+                problems.warn(one, _PATCH)
+        owners = [one for one in found if not one.claim.patch]
+        if pair in plan.standing:
+            _judge_twins(plan, owners, facts, problems)
+        elif there := [one for one in owners if _is_there(plan, one, facts)]:
+            _judge_there(plan, there, facts, problems, taken)
+        else:
+            _judge_unknown(plan, owners, facts, problems, taken)
+    return problems.judgement(taken)
+
+
+def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> tuple[Problem, ...]:
+    """Return refusals of objects that belong to a Helm release of the stack, which no alias takes along."""
+    releases = {(one.key.namespace, one.key.name): one for one in plan.past.others if one.key.kind == RELEASE}
+    brought, problems = plan.brought if releases else {}, _Problems(plan)
+    for cluster, key in arriving if releases else ():
+        marks = value_at(facts.live((cluster, key)) or {}, ("metadata", "annotations")) or {}
+        named = str(marks.get(f"{_HELM}namespace")), str(marks.get(f"{_HELM}name"))
+        claim = releases.get(named)
+        if claim is None or plan.leaves_alone(cluster, claim):
+            continue
+        contest = Contest(cluster, key, brought[cluster, key].name, claim)
+        if _leads_elsewhere(contest, facts) is not False:
+            problems.refuse(contest, _RELEASE, _RELEASE_HINT)
+    return problems.judgement({}).refused
+
+
+def _is_there(plan: FleetPlan, one: Contest, facts: Facts) -> bool | None:
+    """Return whether the other resource is the object on the member; None if that is not known."""
+    claim, uid = one.claim, facts.uids.get(one.cluster)
+    known = plan.past.neighbours.get((claim.fleet, claim.cluster)) if claim.fleet else None
+    if known and known.uid and uid:
+        return known.uid == uid
+    live = facts.live(one.pair)
+    if claim.uid and live and value_at(live, ("metadata", "uid")) == claim.uid:
+        return True
+    if claim.fleet:
+        return plan.shares(one.cluster, claim)
+    return _leads_elsewhere(one, facts)
+
+
+def _leads_elsewhere(one: Contest, facts: Facts) -> bool | None:
+    """Return False if no provider of the program's own leads to the member; None if one may."""
+    uid = facts.uids.get(one.cluster)
+    return False if uid and facts.reach is not None and uid not in facts.reach else None
+
+
+def _judge_twins(plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems) -> None:
+    """Judge an object that the state has as one of the fleet's, and under other URNs too."""
+    for one in found:
+        uid = plan.standing[one.pair].object_uid
+        same = one.claim.uid == uid if uid and one.claim.uid else _is_there(plan, one, facts)
+        if same and not _wanted_by(one.claim, facts):
+            problems.refuse(one, _TWICE, "{forget}")
+
+
+def _judge_there(
+    plan: FleetPlan,
+    there: Sequence[Contest],
+    facts: Facts,
+    problems: _Problems,
+    taken: dict[Pair, str],
+) -> None:
+    """Judge an object that stands on its member as other resources."""
+    if len({one.claim.urn for one in there}) > 1:
+        for one in there[1:]:
+            problems.refuse(one, _SEVERAL, "{forget}")
+        return
+    (one,) = there
+    if one.claim.fleet:
+        neighbour = _wanted_by(one.claim, facts)
+        if neighbour is None:
+            taken[one.pair] = one.claim.urn
+        elif not plan.shares(one.cluster, one.claim):  # else it is refused before members are asked
+            fleets = {"fleet": plan.options.fleet, "neighbour": neighbour.options.fleet}
+            problems.refuse(one, _BOTH, _BOTH_HINT, other=one.claim.subject, **fleets)
+    elif one.claim.urn in facts.declared:
+        named = plan.takes_over(one.cluster, one.claim)
+        problems.refuse(one, _DECLARED, _SET if named else _OWN_HINT)
+    elif plan.takes_over(one.cluster, one.claim):
+        taken[one.pair] = one.claim.urn
+    else:
+        problems.refuse(one, _OWN, _OWN_HINT)
+
+
+def _judge_unknown(
+    plan: FleetPlan,
+    found: Sequence[Contest],
+    facts: Facts,
+    problems: _Problems,
+    taken: dict[Pair, str],
+) -> None:
+    """Judge an object of which it is not known whether other resources are it."""
+    unsure = [one for one in found if _is_there(plan, one, facts) is None]
+    named = [one for one in unsure if plan.takes_over(one.cluster, one.claim)]
+    if len(named) == 1 and _why(named[0], facts) in (_SILENT, _NO_UID):
+        taken[named[0].pair] = named[0].claim.urn  # the user says so
+        return
+    for one in unsure:
+        if _wanted_by(one.claim, facts) is None:
+            problems.unsure(one, _why(one, facts), silent=one.cluster not in facts.asked)
+
+
+def _why(one: Contest, facts: Facts) -> str:
+    if one.cluster not in facts.asked:
+        return _SILENT
+    if not one.claim.uid:
+        return _NO_UID
+    return _OTHER_UID if facts.live(one.pair) else _GONE
+
+
+def _wanted_by(claim: Claim, facts: Facts) -> FleetPlan | None:
+    """Return the plan of the other fleet, if that goes on bringing the object."""
+    fleets = (one for one in facts.others if claim.fleet and one.is_called(claim.fleet))
+    return next((one for one in fleets if one.brings(claim)), None)
+
+
+_Found = tuple[Contest, str, str, tuple[tuple[str, str], ...]]
+"""A contest with the templates of what it is and of its hint, and the words for them."""
+
+
+class _Problems:
+    """Collector of problems, each with all members of which the same is to be written."""
+
+    def __init__(self, plan: FleetPlan) -> None:
+        self._plan, self._places = plan, Places(plan.subjects, plan.written)
+        self._refused: list[_Found] = []
+        self._unknown: list[_Found] = []
+        self._warned: list[_Found] = []
+
+    def refuse(self, one: Contest, what: str, hint: str, **words: str) -> None:
+        """Add a refusal."""
+        self._refused.append((one, what, hint, tuple(words.items())))
+
+    def warn(self, one: Contest, what: str) -> None:
+        """Add a warning."""
+        self._warned.append((one, what, "", ()))
+
+    def unsure(self, one: Contest, why: str, *, silent: bool) -> None:
+        """Add a refusal of what cannot be known."""
+        found = self._unknown if silent else self._refused
+        found.append((one, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
+
+    def judgement(self, taken: Mapping[Pair, str]) -> Judgement:
+        """Return all of it."""
+        kinds = (self._refused, self._unknown, self._warned)
+        return Judgement(taken, *(tuple(self._written(found)) for found in kinds))
+
+    def _written(self, found: Iterable[_Found]) -> Iterator[Problem]:
+        alike = grouped(found, lambda it: (it[0].key, it[0].subject, it[0].claim.urn, *it[1:]))
+        for (key, subject, _, what, hint, more), each in alike.items():
+            contest = each[0][0]
+            where, name = sorted(one.cluster for one, *_ in each), visible(contest.claim.name)
+            words = {
+                "where": few(where),
+                "resource": _resource(contest.claim),
+                "subject": subject,
+                "taken": ", ".join(f"{member}: [{name}]" for member in where),
+                "left": ", ".join(f'{member}: ["!{name}"]' for member in where),
+                "forget": _FORGET.format(urn=contest.claim.urn),
+                **dict(more),
+            }
+            origin = next(iter(self._places.of(subject, key)), None)
+            yield Problem(
+                what.format(**words),
+                subject=str(key),
+                hint=hint.format(**words),
+                file=origin.file if origin else "",
+                line=origin.line if origin else None,
+            )
+
+
+def _resource(claim: Claim) -> str:
+    if claim.fleet:
+        return f"what {claim.subject} of the fleet {claim.fleet} has brought to {claim.cluster}"
+    return f'the resource "{visible(claim.name)}" of this stack'
