@@ -132,12 +132,6 @@ class Claim:
         return _uid_in(self.outputs)
 
     @property
-    def sent(self) -> Mapping[str, Any]:
-        """The object as it was sent; empty if the state does not have it."""
-        sent = self.outputs.get("__inputs")
-        return sent if isinstance(sent, Mapping) else {}
-
-    @property
     def patch(self) -> bool:
         """True if it sets some fields of an object that somebody else has made."""
         return Urn.parse(self.urn).type.endswith(names.PATCH)

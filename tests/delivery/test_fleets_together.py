@@ -93,8 +93,9 @@ def said(done: ProgramRun) -> str:
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_does_not_move_is_guarded(order: tuple[str, ...]) -> None:
     """The other fleet places it on one of the two members only."""
-    before = after({"first": SHOP, "second": []})
-    less = [*SHOP[:2], placement("shop", SPACE, policy=pick(1))]
+    objects = [SPACE, config_map("shop"), config_map("shop", name="d")]
+    before = after({"first": [*objects, placement("shop", SPACE)], "second": []})
+    less = [*objects, placement("shop", SPACE, policy=pick(1))]
     done = run({name: less if name == "second" else [] for name in order}, before, limit=0.2)
     assert isinstance(done.error, RefusedPlanError)
     assert done.registrations == ()
@@ -115,7 +116,7 @@ def test_what_another_cluster_gets_does_not_move() -> None:
 @pytest.mark.parametrize("called", [CLUSTERS, {"east": "a", "b": "b"}])
 @pytest.mark.parametrize("known", [True, False])
 def test_no_object_has_two_fleets(order: tuple[str, ...], called: dict[str, str], known: bool) -> None:
-    before = after({"first": SHOP}) if known else None
+    before = after({"first": SHOP, "second": []}) if known else None
     done = run(dict.fromkeys(order, SHOP), before, called={"second": called})
     assert isinstance(done.error, RefusedPlanError)
     assert done.registrations == ()
