@@ -114,7 +114,7 @@ def test_a_patch_is_no_object() -> None:
 
 @pytest.mark.parametrize(("uid", "refused"), [("u", True), ("v", False)])
 def test_an_object_that_the_state_has_twice(uid: str, refused: bool) -> None:
-    standing = Standing("ClusterResourcePlacement/shop", "a", KEY, "v1", uid="u")
+    standing = Standing("ClusterResourcePlacement/shop", "a", KEY, "v1", object_uid="u")
     found = judged(planned(claim(uid), standing=(standing,)))
     assert bool(found.refused) is refused
     assert all(f"pulumi state delete '{claim().urn}'" in str(one) for one in found.refused)
