@@ -27,6 +27,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed
 
 _LATER = "its turn comes with a later wave"
+_NO_ORDER = "placements need objects of each other, which no order of their waves brings in time"
 _MOVES = (Change.ADD, Change.UPDATE)
 
 
@@ -74,20 +75,24 @@ class Brought:
 
 
 def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
-    """Return the waves of a plan, of all subjects together; members that are left are a last wave of their own."""
+    """Return the waves of a plan, of all subjects together; members that are left come last.
+
+    Raises:
+        FleetError: no order of waves brings each object after what it needs.
+    """
     moves: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     leaves: dict[str, tuple[str, ...]] = {}
     waits: dict[int, int] = defaultdict(int)
-    for one in plan.subjects:
-        if one.subject.reports:
-            continue
-        for cluster, entry in one.entries.items():
-            if entry.change in _MOVES and entry.placed:
-                moves[entry.placed.wave][one.name].append(cluster)
-        for wave in one.outcome.rollout.waves:
-            waits[wave.number] = max(waits[wave.number], wave.wait_seconds)
-        if left := tuple(cluster for cluster in sorted(one.entries) if _leaves(plan, one, cluster)):
-            leaves[one.name] = left
+    turns = _turns(plan)
+    for subject in plan.subjects:
+        seconds = {wave.number: wave.wait_seconds for wave in subject.outcome.rollout.waves}
+        for cluster, number in _moving(subject).items():
+            turn = turns[subject.name, cluster]
+            moves[turn][subject.name].append(cluster)
+            waits[turn] = max(waits[turn], seconds.get(number, 0))
+        left = tuple(c for c in sorted(subject.entries) if _leaves(plan, subject, c))
+        if left and not subject.subject.reports:
+            leaves[subject.name] = left
     for name in plan.gone:
         if left := tuple(_still_there(plan, name)):
             leaves[name] = left
@@ -96,6 +101,45 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         for number, wave in enumerate(sorted(moves), start=1)
     ]
     return (*found, PlanWave(len(found) + 1, {}, leaves)) if leaves else tuple(found)
+
+
+def _moving(subject: Decided) -> dict[str, int]:
+    """Return the wave in which each member of a subject moves."""
+    entries = {} if subject.subject.reports else subject.entries
+    moving = {cluster: entry.placed for cluster, entry in entries.items() if entry.change in _MOVES}
+    return {cluster: placed.wave for cluster, placed in moving.items() if placed}
+
+
+def _turns(plan: FleetPlan) -> Mapping[tuple[str, str], int]:
+    """Return the wave of each member of each subject: not before what its objects need there."""
+    numbers = {subject.name: _moving(subject) for subject in plan.subjects}
+    turns = {(name, c): number for name, moving in numbers.items() for c, number in moving.items()}
+    needs = [
+        ((name, wait.cluster), (wait.provider.subject.name, wait.cluster))
+        for name, waits in plan.precedence.waits.items()
+        for wait in waits
+    ]
+    needs = [(later, first) for later, first in needs if later in turns and first in turns]
+    delayed = {later[0] for later, _ in needs}
+    # Each round settles at least the next member of the longest chain, unless there is a circle.
+    for _ in range(len(turns) + 1):
+        before = dict(turns)
+        for later, first in needs:
+            turns[later] = max(turns[later], turns[first])
+        for name in delayed:
+            _keep_order(turns, name, numbers[name])
+        if turns == before:
+            return turns
+    raise FleetError([Problem(_NO_ORDER, hint="render without --wave")])
+
+
+def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[str, int]) -> None:
+    """Delay the waves of a subject that follow a delayed wave of it."""
+    latest = 0
+    for number in sorted(set(numbers.values())):
+        members = [(name, cluster) for cluster in numbers if numbers[cluster] == number]
+        turns.update({member: max(turns[member], latest + 1) for member in members})
+        latest = max(turns[member] for member in members)
 
 
 def goal_of(plan: FleetPlan) -> str:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.fleets import PLACEMENT, clusters, edit, plan, run, write
+from tests.precedence import Files, in_stages
 
 IMAGE = "1-manifest/apps_v1-deployment-shop-storefront.yaml"
 
@@ -165,3 +166,24 @@ def test_a_damaged_memory_is_refused(damage: dict[str, Any], folder: Path) -> No
 @pytest.mark.parametrize("number", ["0", "-1", "x"])
 def test_a_wave_is_a_number_from_1(number: str, folder: Path) -> None:
     assert run("render", folder, "--out", "out", "--wave", number).exit_code == 1
+
+
+def test_no_object_comes_before_its_namespace(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A placement brings the namespace in stages, another what is in it, in a single wave."""
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "fleet"
+    Files(objects=in_stages(None)).write(source)
+    for number in (1, 2, 3):
+        assert run("render", source, "--out", "out", "--wave", number).exit_code == 0
+        assert kinds() == {member: {"ConfigMap", "Namespace"} for member in "abc"[:number]}
+
+
+def kinds() -> dict[str, set[str]]:
+    """The kinds of objects on each member that has any."""
+    found: dict[str, set[str]] = {}
+    for file in Path("out/local").glob("[abc]/1-manifest/*.yaml"):
+        found.setdefault(file.parts[2], set()).add(yaml.safe_load(file.read_text())["kind"])
+    return found
