@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,10 @@ class Registered:
         """What each resource comes after, by URN: what it depends on, and its parent."""
         return {one.urn: {*one.dependencies, *filter(None, [one.parent])} for one in self.registrations}
 
+    @cached_property
+    def _by_urn(self) -> Mapping[str, Registration]:
+        return {registration.urn: registration for registration in self.registrations}
+
     @property
     def edges(self) -> int:
         """The number of dependencies."""
@@ -187,7 +192,7 @@ class Registered:
                 homes[member, "Namespace", one.inputs["metadata"]["name"]] = one.urn
             if one.inputs["kind"] == "CustomResourceDefinition":
                 homes[member, one.inputs["spec"]["group"], one.inputs["spec"]["names"]["kind"]] = one.urn
-        by_urn, found = {one.urn: one for one in self.registrations}, 0
+        found = 0
         for member, one in self.objects():
             group = one.inputs["apiVersion"].rpartition("/")[0]
             needs = [
@@ -195,18 +200,18 @@ class Registered:
                 (member, group, one.inputs["kind"]),
             ]
             for home in (homes[need] for need in needs if need in homes):
-                assert self._depends(by_urn, one.urn, home), (one.name, home)
+                assert self.depends(one.urn, home), (one.name, home)
                 found += 1
         return found
 
-    def _depends(self, by_urn: Mapping[str, Registration], urn: str, home: str) -> bool:
+    def depends(self, urn: str, home: str) -> bool:
         """Whether a resource depends on another, as the engine sees it when it deletes: parents do not count."""
         seen, left = set[str](), [urn]
         while left:
             here = left.pop()
             if here == home:
                 return True
-            if here not in seen and here in by_urn:
+            if here not in seen and here in self._by_urn:
                 seen.add(here)
-                left += by_urn[here].dependencies
+                left += self._by_urn[here].dependencies
         return False
