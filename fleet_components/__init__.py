@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         members_of_stack as members_of_stack,
     )
     from fleet_components.content.load import load as load, load_text as load_text
+    from fleet_components.live.kubeconfig import NO_CLUSTER as NO_CLUSTER
     from fleet_components.model.cluster import (
         Agent as Agent,
         Cluster as Cluster,
@@ -67,6 +68,7 @@ _HOMES = {
     "components.refusal": ("RefusedError", "RefusedPlanError"),
     "components.stack_members": ("member_exports", "members_of_stack"),
     "content.load": ("load", "load_text"),
+    "live.kubeconfig": ("NO_CLUSTER",),
     "model.cluster": ("Agent", "Cluster", "ResourceModel", "ResourceSummary", "Taint", "Usage"),
     "model.decision": ("ClusterDecision", "Condition", "Decision", "Status"),
     "model.inventory": ("Inventory",),

@@ -125,8 +125,11 @@ class MemberProvider(RecordProvider):
         # Tokens are not recorded: the update after the one that they were meant for would show them as removed.
         confirm, kept = news.get("confirm"), {key: value for key, value in news.items() if key != "confirm"}
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
-        uid = news.get("uid") or olds.get("uid")
+        uid, old = news.get("uid") or olds.get("uid"), olds.get("uid")
+        # Which objects are on the other cluster already is told by their annotation.
+        anew = uid if old and old != uid else olds.get("anew")
         rest = {key: value for key, value in kept.items() if key != "uid"}
+        rest |= {"anew": anew} if anew else {}
         # Without the name of a property: for a named one the engine prints its whole value.
         failures = [CheckFailure("", str(problem))] if problem else []
         return CheckResult({**rest, "uid": uid} if uid else rest, failures)

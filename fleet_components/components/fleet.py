@@ -24,6 +24,7 @@ from fleet_components.components.keeping import keeping
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.observed import Start, start_of
+from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
@@ -42,7 +43,6 @@ from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan import names
-from fleet_components.plan.apply_mode import ABORTS
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
@@ -50,6 +50,7 @@ from fleet_components.plan.fleet_names import RENAMED
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.lost import describe_remembered
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
@@ -149,7 +150,8 @@ class Fleet(pulumi.ComponentResource):
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
         after = [*last, *(providers.declared() if not last else ())]
-        roster = self._enroll(former, after, hub.uid if hub else None, protect=protect)
+        brought = [one for one, member in members.items() if member.provider is not None]
+        roster = self._enroll(former, after, hub.uid if hub else None, brought, protect=protect)
         self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
@@ -176,7 +178,13 @@ class Fleet(pulumi.ComponentResource):
         return cls(name, read_config(), opts)
 
     def _enroll(
-        self, former: Former, after: Sequence[pulumi.Resource], hub: pulumi.Output[str] | None, *, protect: bool
+        self,
+        former: Former,
+        after: Sequence[pulumi.Resource],
+        hub: pulumi.Output[str] | None,
+        brought: Sequence[str],
+        *,
+        protect: bool,
     ) -> dynamic.Roster:
         """Register the roster, the record of all members, once everything else stands.
 
@@ -186,8 +194,9 @@ class Fleet(pulumi.ComponentResource):
         """
         plan, name = self.plan, self.plan.options.fleet
         uid = {"hub": hub} if hub is not None else {}
+        own = {"ownProviders": brought} if brought else {}
         feed = self._planned.known.apply(lambda _: feed_plan(self.plan))
-        props = {**plan.roster, **uid, dynamic.FEED: feed}
+        props = {**plan.roster, **uid, **own, dynamic.FEED: feed}
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
@@ -199,14 +208,8 @@ class Fleet(pulumi.ComponentResource):
         members, former = identification.members, identification.former
         after = identification.register()
         providers = MemberProviders(name, members, args.render_to, former, after, identification.knows, self)
-        # One that is no longer declared may have been reached by a provider of its own, which the program still makes.
-        own = {name for name, member in identification.gone.items() if member.kubeconfig is None}
-        for cluster in sorted(name for name, member in members.items() if member.lost and name not in own):
-            # These providers drop the objects that can no longer be reached from the state (delete_unreachable).
-            providers.of(cluster)
-            # Most objects of templates belong to the provider that adopts nothing, which has to let go of them as well.
-            if self.plan.past.templates():
-                providers.of(cluster, ABORTS)
+        for cluster in sorted(name for name, member in members.items() if member.lost):
+            providers.let_go(cluster)
         return providers
 
     def _deliver(self, delivery: DeliveryArgs) -> None:
@@ -233,6 +236,8 @@ class Fleet(pulumi.ComponentResource):
         lines = [line.text for line in describe_plan(self.plan)]
         if lines:
             pulumi.log.info("\n".join(map(visible, (f"{self.plan.options.fleet}:", *lines))), self)
+        for line in describe_remembered(self.plan):
+            pulumi.log.info(visible(line), self)
         for warning in (*self.plan.warnings, *self.plan.hidden):
             pulumi.log.warn(str(warning), self)
 
@@ -336,6 +341,8 @@ def _plan(
     plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
     if untold := start.untold(plan):
         plan = attrs.evolve(plan, warnings=(*plan.warnings, untold))
+    if not args.render_to:
+        plan = attrs.evolve(plan, refused=(*plan.refused, *not_let_go(plan, members)))
     if args.render_to and plan.consignment.system:
         raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
     if unreached_hub := unreachable_hub(plan.consignment, args.hub):

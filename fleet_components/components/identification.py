@@ -6,7 +6,7 @@ All members are asked before anything is written to any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from operator import itemgetter
@@ -33,7 +33,7 @@ from fleet_components.components.run import Planned
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
-from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
+from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
@@ -54,6 +54,7 @@ from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
+from fleet_components.plan.lost import warn_of_silent
 from fleet_components.plan.ownership import (
     Arrival,
     Live,
@@ -62,6 +63,7 @@ from fleet_components.plan.ownership import (
     compared_first,
     found_there,
     held,
+    not_ours,
     not_taken_over,
     overwriting,
     rewritten,
@@ -83,6 +85,12 @@ _SILENT = (
 )
 _MISPLACED = "is {key}, renamed in the state, and {name} does not confirm that it is there"
 _NAME_BACK = "run again when the member answers; or give it its name back: pulumi state rename '{urn}' '{name}'"
+_ANOTHER = (
+    "leads to another cluster than before, and that is confirmed; on {uid} this update creates: "
+    "{created}; updates: {updated}; what the fleet has brought to {old} stays there, managed no longer"
+)
+EVERYTHING = "*"
+"""Path of ``ignore_changes`` that has the engine leave an object as it is."""
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 
@@ -161,13 +169,21 @@ class Identification:
         async def mark(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
             if (name, key) in (await self._taken.future() or ()):
                 return None
-            found = await self._found.future() or ()
+            answers: Mapping[str, Answer] = await self._answers.future() or {}
+            another = self._another(name, answers)
+            stood = (name, key) in self.plan.standing
+            if stood and not another and (name, key) not in self.plan.unsettled:
+                return None
+            found: Collection[Pair] = found_there([one], _live(answers)) if name in answers else ()
             if one.mode.takes_over is TakeOver.IF_NO_DIFF and not pulumi.runtime.is_dry_run():
                 found = await self._found_now(one)
-            if (name, key) not in found:
-                return None
-            args.opts.retain_on_delete = args.opts.retain_on_delete or self.plan.options.settings.keep_found
-            return pulumi.ResourceTransformResult(annotated(args.props, {FOUND_ANNOTATION: FOUND}), args.opts)
+            marks = {FOUND_ANNOTATION: FOUND} if (name, key) in found else {}
+            marks |= {CLUSTER_ANNOTATION: another} if another else {}
+            if (name, key) in found:
+                args.opts.retain_on_delete = args.opts.retain_on_delete or self.plan.options.settings.keep_found
+            if stood:
+                await self._bring_again(one, answers, args.opts)
+            return pulumi.ResourceTransformResult(annotated(args.props, marks), args.opts)
 
         return [mark]
 
@@ -179,41 +195,72 @@ class Identification:
         nothing = f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{names.TARGET}::none"
         return [self._taken.apply(lambda taken: taken.get((name, key), nothing))]
 
+    async def _bring_again(self, one: Arrival, answers: Mapping[str, Answer], options: pulumi.ResourceOptions) -> None:
+        """Have the engine update an object that the state has of another cluster, or create it.
+
+        The engine sees a change of annotations alone, so that a creation is a replacement. Its
+        deletion finds nothing: whether the object is there is asked when it is its turn.
+        """
+        there = _live(answers)(one)
+        if not pulumi.runtime.is_dry_run():
+            there = _live(await self._asked_now(one))(one)
+        # What is to be left alone was changed on the other cluster.
+        options.ignore_changes = [field for field in _listed(options.ignore_changes) if field != EVERYTHING]
+        if there is None:
+            options.replace_on_changes = [*_listed(options.replace_on_changes), "metadata"]
+            options.delete_before_replace = True
+
+    def _another(self, name: str, answers: Mapping[str, Answer]) -> str:
+        """Return the uid of a member's cluster if its name leads to another one than before; else an empty text."""
+        known, answer = self.plan.past.members.get(name), answers.get(name, Answer())
+        return answer.uid if known and known.uid and answer.uid and known.uid != answer.uid else ""
+
+    def _may_be_another(self, name: str) -> bool:
+        """Return whether the name of a member may lead to another cluster than before: that takes a token."""
+        known = self.plan.past.members.get(name)
+        return bool(known and known.uid and self.plan.options.confirm)
+
     async def _found_now(self, one: Arrival) -> frozenset[Pair]:
         """Return whether an object is on its member when it is its turn: the others may have taken some time.
 
         Raises:
             RefusedError: it must not be taken over any more, or the member cannot be asked.
         """
+        answers = await self._asked_now(one)
+        kubeconfig = await self._kubeconfig_now(one.cluster)
+        compared = await self._compared(compared_first([one], _live(answers)), {one.cluster: kubeconfig})
+        self._refuse_foreign([one], [], answers, compared)
+        return found_there([one], _live(answers))
+
+    async def _asked_now(self, one: Arrival) -> Mapping[str, Answer]:
+        """Return the answer of a member that is asked for one object, by its name.
+
+        Raises:
+            RefusedError: the member cannot be asked.
+        """
         name = one.cluster
-        kubeconfig = str(await pulumi.Output.from_input(self._asked[name]).future())
+        kubeconfig = await self._kubeconfig_now(name)
         answer = await in_thread(partial(_answer, name, kubeconfig, [_as_leftover(one)]))
         if answer.objects is None:
             raise RefusedError([Problem(_UNCOMPARED, subject=f"{one.key} on {name}")])
-        answers = {name: answer}
-        compared = await self._compared(compared_first([one], _live(answers)), {name: kubeconfig})
-        self._refuse_foreign([one], [], answers, compared)
-        return found_there([one], _live(answers))
+        return {name: answer}
+
+    async def _kubeconfig_now(self, name: str) -> str:
+        return str(await pulumi.Output.from_input(self._asked[name]).future())
 
     @cached_property
     def _coming(self) -> Mapping[Pair, Arrival]:
         """The objects that come to members that are asked."""
-        return {(name, one.key): one for name in self._asked for one in arrivals(self.plan, name)}
+        return {
+            (name, one.key): one
+            for name in self._asked
+            for one in arrivals(self.plan, name, elsewhere=self._may_be_another(name))
+        }
 
     @cached_property
     def _contested(self) -> frozenset[Pair]:
         """The objects that come to members, and that other resources of the stack may be."""
         return frozenset(one.pair for one in contests(self.plan))
-
-    @cached_property
-    def _found(self) -> pulumi.Output[frozenset[Pair]]:
-        """The objects that stand on their members already."""
-
-        def found(answers: Mapping[str, Answer]) -> frozenset[Pair]:
-            arriving = [one for name in answers for one in arrivals(self.plan, name)]
-            return found_there(arriving, _live(answers))
-
-        return self._answers.apply(found)
 
     def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
         demands = {name: demands_of(self.plan, self.members[name]) for name in settings}
@@ -235,7 +282,9 @@ class Identification:
             "identifier": self._identifier(name),
             **({"identity": identity} if (identity := self._identity(name)) else {}),
             **({"formerly": list(known.formerly)} if known and known.formerly else {}),
-            "forgotten": self._forgotten(name),
+            **self.plan.remembered(name),
+            **({"forgotten": swept} if (swept := self._swept(name)) is not None else {}),
+            **({"ownProvider": True} if self.members[name].provider is not None else {}),
             "confirm": sorted(self.plan.options.confirm),
             "uid": self._answers.apply(lambda found: found.get(name, Answer()).uid),
         }
@@ -330,8 +379,23 @@ class Identification:
         ]
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
         self._refuse_silent(answers)
+        silent = [name for name, answer in answers.items() if name in self.members and not answer.uid]
+        for warning in warn_of_silent(self.plan, silent):
+            pulumi.log.warn(str(warning), self.parent)
         self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
         self._refuse_misplaced(answers)
+        others = [name for name in self.members if name in answers and self._another(name, answers)]
+        arriving |= {name: arrivals(self.plan, name, elsewhere=True) for name in others}
+        leaving = [one for name in kubeconfigs for one in self._leaving(name, others)]
+        again = sorted({*others, *(one.cluster for one in leaving)})
+        objects = {name: [*arriving[name], *(one for one in leaving if one.cluster == name)] for name in again}
+        asked = [
+            in_thread(partial(_answer, name, kubeconfigs[name], list(map(_as_leftover, objects[name]))))
+            for name in again
+        ]
+        answers |= dict(zip(again, await asyncio.gather(*asked), strict=True))
+        self._refuse_unknown(leaving, answers)
+        self._tell_others(others, answers)
         taken = await self._claimed(arriving, answers, kubeconfigs, settings)
         everything = [one for each in arriving.values() for one in each]
         coming = [one for one in everything if one.pair not in taken]
@@ -402,6 +466,37 @@ class Identification:
         ]
         return {pair: one for found in await asyncio.gather(*asked) for pair, one in found.items()}
 
+    def _leaving(self, name: str, others: Collection[str]) -> Iterator[Arrival]:
+        """Yield the objects that the engine deletes on another cluster than that to which the stack has sent them."""
+        for one in self.plan.departures:
+            pair = (one.cluster, one.key)
+            if one.cluster != name or one.fate is not Fate.DELETED or pair not in self.plan.standing:
+                continue
+            if name in others or pair in self.plan.unsettled:
+                key = one.key
+                metadata = {"namespace": key.namespace, "name": key.name}
+                version = self.plan.standing[pair].api_version
+                yield Arrival(name, {"apiVersion": version, "kind": key.kind, "metadata": metadata}, ApplyMode())
+
+    def _refuse_unknown(self, leaving: Sequence[Arrival], answers: Mapping[str, Answer]) -> None:
+        """Raise an error if what somebody else has made would be deleted, or if that is not known."""
+        unknown = sorted({one.cluster for one in leaving if answers[one.cluster].objects is None})
+        problems = [Problem(_UNCOMPARED, subject=f"member {name}") for name in unknown]
+        problems += not_ours(leaving, _live(answers), self.plan)
+        if problems:
+            raise RefusedError(problems)
+
+    def _tell_others(self, others: Sequence[str], answers: Mapping[str, Answer]) -> None:
+        """Warn of each member whose name leads to another cluster, with what becomes of the objects on both."""
+        for name in others:
+            stood = [one for one in arrivals(self.plan, name, elsewhere=True) if (name, one.key) in self.plan.standing]
+            found = [one for one in stood if _live(answers)(one) is not None]
+            created = few(sorted(str(one.key) for one in stood if one not in found)) or "nothing"
+            updated = few(sorted(str(one.key) for one in found)) or "nothing"
+            old = self.plan.past.members[name].uid
+            what = _ANOTHER.format(uid=answers[name].uid, old=old, created=created, updated=updated)
+            pulumi.log.warn(str(Problem(what, subject=f"member {name}")), self.parent)
+
     def _left(self) -> dict[str, str]:
         """Return the kubeconfigs of members that are no longer declared and on which something is deleted."""
         if in_process() or not self.reaches:
@@ -470,7 +565,7 @@ class Identification:
     def _refuse(self, uids: Mapping[str, str | None]) -> None:
         """Raise one error that names every member that is not the cluster it should be."""
         known = self.plan.past.members
-        gone = {member.uid: name for name, member in known.items() if name not in self.members}
+        gone = {one.uid: name for name, one in known.items() if name not in self.plan.inventory.names}
         known_uids = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
         problems = list(same_cluster(known_uids, _SAME))
         twice = {problem.subject for problem in problems}
@@ -509,13 +604,10 @@ class Identification:
         if problems:
             raise RefusedError(problems)
 
-    def _forgotten(self, name: str) -> pulumi.Input[list[str]]:
-        """Return the objects that a lost member may still hold, for its record.
-
-        The list is empty for a member that is back, once the objects that have moved elsewhere are deleted from it.
-        """
+    def _swept(self, name: str) -> pulumi.Output[list[str]] | None:
+        """Return an empty list once the objects are deleted that a member has and no state; None if there are none."""
         if not self.plan.swept(name):
-            return list(self.plan.forgotten(name))
+            return None
         spares = self.plan.options.settings.keep_found
         # Read once all fleets are known: another one may bring some of them.
         swept = self._answers.apply(lambda _: tuple(map(_left_behind, self.plan.swept(name))))
@@ -633,6 +725,10 @@ def _without_secrets(one: Arrival, found: ObservedObject | None) -> ObservedObje
     if found is None:
         return ObservedObject(one.key, str(one.data["apiVersion"]), error=_UNCOMPARED)
     return attrs.evolve(found, error=REDACTED) if found.error and secret_fields(one.data) else found
+
+
+def _listed(fields: Any) -> list[str]:
+    return list(fields or ())
 
 
 def _live(answers: Mapping[str, Answer]) -> Live:

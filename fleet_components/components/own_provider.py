@@ -17,18 +17,25 @@ from pulumi.runtime import rpc
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
+from fleet_components.components.former import Former
 from fleet_components.components.member import Member
-from fleet_components.live.kubeconfig import chosen, read_kubeconfig
+from fleet_components.live.kubeconfig import chosen, names_no_cluster, read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.plan import names
 from fleet_components.plan.apply_mode import TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.past import LOST
 from fleet_components.plan.state import reveal
 
 _SHOWN = 10
 _GET = "pulumi:pulumi:getResource"
 _IDENTIFIER = "without it, a kubeconfig that changes has every object deleted and made anew"
 _UNSEEN = "its provider names no kubeconfig to see objects of other stacks with, and would take them over"
+_REACHES = "is lost, and its provider may still reach the cluster: objects would be deleted there if it answers"
+_NOT_LET_GO = (
+    "give it that provider for this update, with kubeconfig=fleet_components.NO_CLUSTER and delete_unreachable=True"
+)
 _MUTABLE = "without it, {kind} whose data change is deleted and made anew"
 
 
@@ -52,6 +59,11 @@ class ProviderSettings:
     def is_on(self, setting: str) -> bool:
         """Return whether a setting is true; the engine hands booleans over as JSON text."""
         return str(self.given.get(setting)).lower() == "true"
+
+    @property
+    def names_no_cluster(self) -> bool:
+        """True if nothing can be sent with it: its kubeconfig has no current context."""
+        return names_no_cluster(str(self.given.get("kubeconfig") or ""))
 
     def kubeconfig(self, member: str) -> str:
         """Return the text of its kubeconfig, with the context and the cluster that its settings choose.
@@ -116,6 +128,8 @@ class Demands:
             yield self._problem("its provider has enable_server_side_apply=False", hint)
         if self.lost and not settings.is_on("deleteUnreachable"):
             yield self._lacks("delete_unreachable=True", "without it, what stood on the lost cluster cannot be dropped")
+        if self.lost and not settings.names_no_cluster and "kubeconfig" not in settings.unknown:
+            yield self._problem(_REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost")
         if settings.is_on("upsertExistingObjects") and False in self.adopts:
             what = "its provider takes up what is there already, and a policy refuses it"
             hint = (
@@ -135,6 +149,8 @@ class Demands:
 
     def warnings(self, settings: ProviderSettings) -> Iterator[Problem]:
         """Yield a warning for each setting that changes the behaviour of a provider declared by this package."""
+        if self.lost:
+            return
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
             what = "its provider refuses what is there already, where a fleet takes it up"
             yield self._problem(what, "upsert_existing_objects=True")
@@ -177,6 +193,23 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
         lost=member.lost,
         swept=[str(one.key) for one in plan.swept(member.name)],
     )
+
+
+def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Problem]:
+    """Yield a problem for each lost member whose objects may belong to a provider that it does not bring any more.
+
+    The engine deletes them with that provider, as the state or the program has it.
+    """
+    for name, state in plan.members.items():
+        known, member = plan.past.members.get(name), members.get(name)
+        if state != LOST or known is None or (member and member.provider is not None):
+            continue
+        left = sorted(str(one.key) for one in plan.past.standing if one.cluster == name and not (one.kept or one.hub))
+        known_as = tuple(Former(plan).member(name))
+        declared = any(kind == names.PROVIDER and one.startswith(known_as) for kind, one in plan.past.urns)
+        if left and (known.own_provider or not declared):
+            what = f"is lost, and {few(left, _SHOWN)} may belong to a provider of its own, which deletes them"
+            yield Problem(what, subject=f"member {name}", hint=_NOT_LET_GO)
 
 
 def unreached(member: str, objects: Sequence[str]) -> Problem:

@@ -24,11 +24,11 @@ from pulumi.runtime.sync_await import _sync_await
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.process import body_ended, in_process
-from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
+from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.content.unkept import SENT
 from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import Leftover, ask_cluster
-from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.kubeconfig import names_no_cluster, read_kubeconfig
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
@@ -138,7 +138,9 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     for member in plan.past.members:
         urns = (plan.past.urns.get((names.PROVIDER, one), "") for one in former.member(member))
         known = next((stored[urn] for urn in urns if urn in stored), {})
-        if isinstance(text := known.get("kubeconfig"), str):
+        # One that was lost in an update that broke has a provider that names no cluster.
+        text = known.get("kubeconfig")
+        if isinstance(text, str) and not names_no_cluster(text):
             found[member] = text
     return found
 
@@ -229,7 +231,7 @@ _EMPTY = tuple(
 def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:
     """Return the outputs of an object on a member without anything else than what the past reads.
 
-    That is its uid and one annotation; of an object whose name in the state is not its own also what tells which
+    That is its uid and two annotations; of an object whose name in the state is not its own also what tells which
     object it is.
     """
     metadata = outputs.struct_value.fields["metadata"].struct_value.fields
@@ -237,8 +239,8 @@ def _mark(urn: names.Urn, outputs: Value) -> dict[str, Any]:
     marks = reveal(MessageToDict(metadata["annotations"]) or {})
     if names.key_in(urn, {"metadata": plain}):
         return {"metadata": {**plain, "annotations": marks}}
-    found = {FOUND_ANNOTATION: FOUND} if marks.get(FOUND_ANNOTATION) == FOUND else {}
-    return {"metadata": {"uid": plain.get("uid", ""), "annotations": found}}
+    known = {name: marks[name] for name in (FOUND_ANNOTATION, CLUSTER_ANNOTATION) if marks.get(name)}
+    return {"metadata": {"uid": plain.get("uid", ""), "annotations": known}}
 
 
 def _read(tries: int, stack: str) -> Struct:

@@ -12,7 +12,7 @@ from fleet_components.components.member import Member
 from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
-from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.kubeconfig import NO_CLUSTER, read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
 
 
@@ -36,7 +36,7 @@ def member_provider(
         kubeconfig: text or path of the kubeconfig.
         identifier: identifies the cluster; while it stays the same, a rotated kubeconfig replaces nothing.
         render_to: a directory to render to instead of reaching the cluster; empty for none.
-        lost: True if the cluster is gone: its objects are dropped from the state without being deleted there.
+        lost: True if the member is lost: nothing is sent to it, and its objects are dropped from the state.
         adopts: True to adopt existing objects, False to refuse them.
         forces: True to overwrite fields that others have set, False to fail on them.
         opts: resource options of the provider.
@@ -54,14 +54,16 @@ def member_provider(
     if render_to:
         settings["render_yaml_to_directory"] = render_to
     else:
-        settings["kubeconfig"] = pulumi.Output.secret(_readable(kubeconfig, cluster))
+        # The engine deletes with the settings that a provider has in this update, so that what leaves the state is not
+        # deleted on a lost member, whether it answers or not.
+        settings["kubeconfig"] = NO_CLUSTER if lost else pulumi.Output.secret(_readable(kubeconfig, cluster))
         # While it stays, no kubeconfig replaces the provider, and with it all of its objects (pulumi/pulumi-kubernetes
         # v4.32.0, provider/pkg/provider/provider.go, DiffConfig).
         settings["cluster_identifier"] = identifier
         # Both systems overwrite what somebody else has set (``kubectl scale``, a controller); what belongs to another
         # stack is refused beforehand.
         settings["enable_patch_force"] = forces
-    if lost:
+    if lost and not render_to:
         settings["delete_unreachable"] = True
     return Provider(name, opts=opts, **settings)
 
@@ -71,7 +73,7 @@ def unreachable_members(members: Iterable[Member]) -> dict[str, Problem]:
     found = {}
     for member in members:
         try:
-            if member.provider is None and isinstance(member.kubeconfig, str | None):
+            if member.provider is None and not member.lost and isinstance(member.kubeconfig, str | None):
                 read_kubeconfig(member.kubeconfig, member.name)
         except FleetError as error:
             found[member.name] = error.problems[0]

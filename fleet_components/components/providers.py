@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pulumi
@@ -10,7 +11,10 @@ import pulumi
 from fleet_components.components.former import Former
 from fleet_components.components.identification import identifier_of
 from fleet_components.components.member import Member
+from fleet_components.components.own_provider import ProviderSettings, settings_of
+from fleet_components.components.process import in_process
 from fleet_components.components.provider import member_provider
+from fleet_components.components.refusal import RefusedError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
@@ -18,6 +22,9 @@ from fleet_components.plan.apply_mode import ApplyMode
 # Whether existing objects are adopted, and fields of others overwritten, are settings of a whole provider.
 _ABORT = "/abort"
 _UNFORCED = "/unforced"
+_SUFFIXES = ("", _ABORT, _UNFORCED, _ABORT + _UNFORCED)
+_NOT_TARGETED = "is lost, and this update leaves its provider as it was: objects would be deleted on its cluster"
+_NOT_TARGETED_HINT = "name that provider as well, {urn}; or update without --target and --exclude"
 
 
 def suffix_of(mode: ApplyMode) -> str:
@@ -56,6 +63,19 @@ class MemberProviders:
         """Return the providers that were declared so far, which excludes those that members bring."""
         return tuple(self._declared.values())
 
+    def let_go(self, cluster: str) -> None:
+        """Declare the providers that the state has of a lost member, so that nothing is sent with them.
+
+        Raises:
+            RefusedError: in the run of the program, a provider is not updated: ``--target`` does not name it.
+        """
+        known, known_as = self._former.plan.past.urns, self._former.member(cluster)
+        for suffix in _SUFFIXES:
+            if any((names.PROVIDER, name + suffix) in known for name in known_as):
+                provider = self._once(cluster, suffix)
+                if not in_process() and not self._render_to:
+                    pulumi.Output.all(provider.urn, settings_of(provider)).apply(partial(_refuse_reaching, cluster))
+
     def of(self, cluster: str, mode: ApplyMode = ApplyMode()) -> pulumi.ProviderResource:
         """Return the provider of a member: its own if it brings one, unless objects are only rendered.
 
@@ -74,24 +94,34 @@ class MemberProviders:
             )
         if (own := self._members[cluster].provider) is not None and not self._render_to:
             return own
-        # Only what is used is declared: the engine runs a process of some 27 MB for each provider.
-        key = (cluster, "") if self._render_to else (cluster, suffix_of(mode))
-        if key not in self._declared:
-            self._declared[key] = self._declare(self._members[cluster], mode, key[1])
-        return self._declared[key]
+        return self._once(cluster, "" if self._render_to else suffix_of(mode))
 
-    def _declare(self, member: Member, mode: ApplyMode, suffix: str) -> pulumi.ProviderResource:
+    def _once(self, cluster: str, suffix: str) -> pulumi.ProviderResource:
+        # Only what is used is declared: the engine runs a process of some 27 MB for each provider.
+        if (cluster, suffix) not in self._declared:
+            self._declared[cluster, suffix] = self._declare(self._members[cluster], suffix)
+        return self._declared[cluster, suffix]
+
+    def _declare(self, member: Member, suffix: str) -> pulumi.ProviderResource:
+        adopts, forces = _ABORT not in suffix, _UNFORCED not in suffix
         name = names.member_name(self._fleet, member.name) + suffix
         known_as = [one + suffix for one in self._former.member(member.name)]
         options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
-            adopts=bool(self._render_to) or (self._knows(member.name) if mode.adopts else False),
+            adopts=bool(self._render_to) or (self._knows(member.name) if adopts else False),
             cluster=member.name,
             kubeconfig=member.kubeconfig,
             identifier=identifier_of(self._former.plan, member),
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
-            forces=self._knows(member.name) if mode.forces else False,
+            forces=self._knows(member.name) if forces else False,
             opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, known_as)),
         )
+
+
+def _refuse_reaching(cluster: str, found: tuple[str, ProviderSettings]) -> None:
+    urn, settings = found
+    if not settings.names_no_cluster:
+        hint = _NOT_TARGETED_HINT.format(urn=urn)
+        raise RefusedError([Problem(_NOT_TARGETED, subject=f"member {cluster}", hint=hint)])

@@ -12,6 +12,7 @@ import pulumi
 from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.comparison import Compare
 from fleet_components.components.former import Former
+from fleet_components.components.identification import EVERYTHING
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, unknown
 from fleet_components.components.refusal import RefusedError
@@ -33,7 +34,6 @@ from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
 
 _MARK = "fleet-components/replaced"
-EVERYTHING = "*"
 
 
 def untried(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,14 +14,15 @@ PLACEMENT_ANNOTATION = "fleet-components/placement"
 FOUND_ANNOTATION = "fleet-components/found"
 """Annotation of objects that stood on their member before a placement took them over."""
 FOUND = "true"
-
-
+CLUSTER_ANNOTATION = "fleet-components/cluster"
+"""Annotation of objects on a member whose name has led to another cluster before: the uid of the present one."""
 _MANAGER_ANNOTATION = "pulumi.com/patchFieldManager"
 _SKIPS_AWAIT = "pulumi.com/skipAwait"
 WRITTEN_AGAIN = "fleet-components/written-again"
 """Annotation of objects that are written again: see :mod:`fleet_components.plan.again`."""
 MARKS = frozenset(
-    {STACK_ANNOTATION, PLACEMENT_ANNOTATION, FOUND_ANNOTATION} | {_MANAGER_ANNOTATION, _SKIPS_AWAIT, WRITTEN_AGAIN}
+    {STACK_ANNOTATION, PLACEMENT_ANNOTATION, FOUND_ANNOTATION, CLUSTER_ANNOTATION}
+    | {_MANAGER_ANNOTATION, _SKIPS_AWAIT, WRITTEN_AGAIN}
 )
 """Annotations that objects get on their way to a member."""
 _LONGEST_MANAGER = 128
@@ -49,7 +50,7 @@ def field_manager(data: Mapping[str, Any]) -> str:
 
 
 def stamped(
-    data: Mapping[str, Any], *, stack: str, placement: str, manager: str, found: bool = False
+    data: Mapping[str, Any], *, stack: str, placement: str, manager: str, found: bool = False, cluster: str = ""
 ) -> dict[str, Any]:
     """Return the object with annotations of the stack and the placement that brought it.
 
@@ -62,11 +63,13 @@ def stamped(
             annotations, so a stack cannot take over an object without notice.
         manager: the field manager.
         found: True if the object stood on the member before.
+        cluster: uid of the member's cluster; empty if its name has always led to the same one.
     """
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
     if trackable(Manifest(data)) == "untrackable":
         marks[_SKIPS_AWAIT] = "true"
-    return annotated(data, {**marks, FOUND_ANNOTATION: FOUND} if found else marks)
+    marks |= {FOUND_ANNOTATION: FOUND} if found else {}
+    return annotated(data, marks | ({CLUSTER_ANNOTATION: cluster} if cluster else {}))
 
 
 def annotated(data: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

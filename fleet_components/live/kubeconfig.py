@@ -16,6 +16,13 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
+NO_CLUSTER = yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "no-cluster"})
+"""A kubeconfig that names no cluster and no user: its current context does not exist.
+
+The Kubernetes provider then sends nothing, and with ``delete_unreachable`` it drops from the state what it has to
+delete (pulumi/pulumi-kubernetes 4.34, ``Configure`` and ``Delete`` in ``provider/pkg/provider/provider.go``; client-go
+0.36, ``ConfirmUsable`` in ``tools/clientcmd/client_config.go``).
+"""
 _HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
 
 
@@ -70,6 +77,15 @@ def _checked(text: str, cluster: str, file: str = "") -> str:
         what = f"is not a kubeconfig: {missing}"
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text
+
+
+def names_no_cluster(text: str) -> bool:
+    """Return whether the text of a kubeconfig names a current context that it does not have."""
+    with suppress(AttributeError, KeyError, TypeError, UnreadableError):
+        config = read_yaml(text)
+        contexts = [one["name"] for one in config.get("contexts") or ()]
+        return bool(config["current-context"]) and config["current-context"] not in contexts
+    return False
 
 
 def chosen(text: str, settings: Mapping[str, Any]) -> str:

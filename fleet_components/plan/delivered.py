@@ -36,7 +36,7 @@ def _member(plan: FleetPlan, member: str) -> dict[str, Any]:
         "identifier": known.identifier if known else "",
         "identity": plan.options.identities.get(member) or (known.identity if known else ""),
         "uid": known.uid if known else "",
-        "forgotten": list(plan.forgotten(member)),
+        **plan.remembered(member),
         **({"formerly": list(known.formerly)} if known and known.formerly else {}),
     }
 

@@ -140,19 +140,18 @@ class Coverage:
             yield from ((key, owners, clusters) for owners, clusters in by_owners.items())
 
 
-def departures(past: Past, coverage: Coverage, members: Collection[str], lost: Collection[str]) -> Iterator[Departure]:
+def departures(past: Past, coverage: Coverage, members: Mapping[str, str]) -> Iterator[Departure]:
     """Yield the standing objects that leave, sorted by subject, member and object.
 
     Args:
         past: what stands.
         coverage: what is wanted.
-        members: the declared members.
-        lost: those of them that are gone for good.
+        members: the state of each member: ``member`` or ``lost``.
     """
     owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing if not one.gone)
     leaving = [(one, owner) for one, owner in owned if not coverage.wants(one.subject, one.cluster, one.key)]
     for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
-        fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
+        fate = Fate.MOVED if owner else _fate(standing, past, members)
         yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
 
 
@@ -310,10 +309,8 @@ def _fixed(
     return by_itself or immutable(stands, data), not by_itself, refused(stands, data)
 
 
-def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collection[str]) -> Fate:
-    known = past.members.get(standing.cluster)
-    # A lost member may have been taken out of the members since; nothing can be deleted there either.
-    if standing.cluster in lost or (standing.cluster not in members and known is not None and known.state == LOST):
+def _fate(standing: Standing, past: Past, members: Mapping[str, str]) -> Fate:
+    if members.get(standing.cluster) == LOST:
         return Fate.FORGOTTEN
     left_alone = past.stays_on_leaving and standing.cluster not in members
     return Fate.KEPT if standing.kept or left_alone else Fate.DELETED

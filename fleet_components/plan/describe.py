@@ -14,6 +14,7 @@ from fleet_components.plan.departures import Departure, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.lost import describe_dropped, describe_returned
 from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES
@@ -50,7 +51,14 @@ _FATES: dict[Fate, tuple[Weight, str]] = {
 
 def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
     """Return what is removed, replaced or moved, losses first; :func:`describe_subject` covers the subjects."""
-    return (*_gone(plan), *_replaced(plan), *_departures(plan.departures), *_kept_otherwise(plan))
+    return (
+        *_gone(plan),
+        *(Line("lost", text) for text in describe_dropped(plan)),
+        *_replaced(plan),
+        *_departures(plan.departures),
+        *_kept_otherwise(plan),
+        *(Line("moved", text) for text in describe_returned(plan)),
+    )
 
 
 def heading(decided: Decided) -> str:

@@ -36,11 +36,12 @@ from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
+from fleet_components.plan.lost import member_states
 from fleet_components.plan.moving import former_ways
 from fleet_components.plan.on_hub import with_unapplied
 from fleet_components.plan.options import Options
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
-from fleet_components.plan.past import DECLARED, LOST, Past
+from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import known_clashes, refusals
@@ -97,7 +98,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     subjects, replaced = _as_applied(subjects, past, options)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
     coverage = Coverage(subjects, unseen(subjects, past))
-    leaving = tuple(departures(past, coverage, members, options.lost))
+    leaving = tuple(departures(past, coverage, members))
     keep = options.settings.keep_cluster_resources
     reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
@@ -177,17 +178,16 @@ def _loaded(options: Options, problems: list[Problem]) -> Options:
 
 
 def _members(source: Source, past: Past, options: Options, problems: list[Problem]) -> dict[str, str]:
-    """Return the state of every member for the roster: ``LOST`` or ``DECLARED``.
+    """Return the state of every member for the roster.
 
-    A lost member need not be declared any more, as long as the state knows it. Options that name other members that are
-    not declared, and members that are the same cluster, are added to the problems.
+    Options that name other members that are not declared, and members that are the same cluster, are added to the
+    problems.
     """
     declared = sorted(cluster.name for cluster in source.clusters)
     problems += (_no_member("takes_over", name, declared) for name in sorted(options.takes_over.keys() - set(declared)))
     known_by = {name: options.identities[name] for name in declared if name in options.identities}
     problems += same_cluster(known_by, "is the same cluster as member {other}")
-    gone = options.lost & past.members.keys()
-    return {name: LOST if name in options.lost else DECLARED for name in sorted(gone.union(declared))}
+    return member_states(declared, past, options)
 
 
 def _nobody_lost(options: Options, members: Collection[str]) -> Iterator[Problem]:

@@ -33,12 +33,12 @@ from fleet_components.plan.past import (
     outlives,
 )
 from fleet_components.plan.precedence import Precedence
-from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB
+from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB, particulars
 from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
-from fleet_components.rollout.rollout import Change
+from fleet_components.rollout.rollout import Change, Done
 
 _MOVES = (Change.ADD, Change.UPDATE)
 T = TypeVar("T")
@@ -141,6 +141,7 @@ class FleetPlan:
         return (
             bool(self.departures or self.replacements or self.gone)
             or known != self.members
+            or any(self.past.drops(name, self.options.confirm) for name in self.past.lost)
             or (self.past.waiting, self.past.held) != (self.waiting, self.held)
             or self.past.settings != self.options.settings
             or any(one.changes or self.asks_otherwise(one) for one in self.subjects)
@@ -180,7 +181,7 @@ class FleetPlan:
 
     @property
     def sent_to(self) -> tuple[str, ...]:
-        """Members that the update sends something to, and lost members."""
+        """Members that the update sends something to."""
         return sent_to(self.subjects, self.members)
 
     @property
@@ -192,6 +193,11 @@ class FleetPlan:
     def standing(self) -> Mapping[Pair, Standing]:
         """Standing objects, by member and object."""
         return {(one.cluster, one.key): one for one in self.past.standing}
+
+    @cached_property
+    def unsettled(self) -> frozenset[Pair]:
+        """Objects that were sent to another cluster than that to which the name of their member leads now."""
+        return self.past.unsettled()
 
     @cached_property
     def _found(self) -> frozenset[Pair]:
@@ -298,7 +304,8 @@ class FleetPlan:
         """Yield the objects that a member gets, stamped with the subject that brings them."""
         for data, key in zip(decided.deliveries[member].written, decided.keys(member), strict=True):
             found, marks = self.was_found(member, key), {"stack": self.options.stack, "manager": self.manager}
-            yield stamped(data, placement=decided.name, found=found, **marks)
+            cluster = self.past.members[member].anew if member in self.past.members else ""
+            yield stamped(data, placement=decided.name, found=found, cluster=cluster, **marks)
 
     def unkept(self, decided: Decided, member: str, data: Mapping[str, Any]) -> tuple[FieldPath, ...]:
         """Return the empty fields of an emitted object that its API server does not keep.
@@ -333,13 +340,45 @@ class FleetPlan:
         found = self.options.settings.keep_found and not decided.hub and self.was_found(member, key)
         return outlives(key, self.keeps(decided, member), found=found)
 
-    def forgotten(self, member: str) -> tuple[str, ...]:
-        """Return the objects to remember of a lost member: those that stood there, unless they are kept anyway."""
+    def remembered(self, member: str) -> dict[str, Any]:
+        """Return what its record keeps of a lost member until it is back, in wire form."""
         if self.members.get(member) != LOST:
-            return ()
-        known = self.past.members.get(member)
-        stood = (one for one in self._stood.get(member, ()) if not one.kept and not one.hub)
-        return tuple(sorted({*(known.forgotten if known else ()), *(one.written for one in stood)}))
+            return {"forgotten": []}
+        known = self.past.members.get(member, KnownMember())
+        if member in self.past.lost and self.past.drops(member, self.options.confirm):
+            known = KnownMember()
+        stood = [one for one in self._stood.get(member, ()) if not one.hub]
+        kept = {*known.kept, *(one.written for one in stood if one.kept)}
+        forgotten = {*known.forgotten, *(one.written for one in stood)} - kept
+        done = {name: here[member] for name, here in self.past.done.items() if member in here}
+        ran = {**known.ran, **{name: done[name] for name in sorted({one.subject for one in stood} & done.keys())}}
+        return {
+            "lost": True,
+            "forgotten": sorted(forgotten),
+            **({"kept": sorted(kept)} if kept else {}),
+            **({"ran": {name: _wire_of(one) for name, one in ran.items()}} if ran else {}),
+        }
+
+    @cached_property
+    def returned(self) -> tuple[str, ...]:
+        """Members that are back after they were lost."""
+        return tuple(name for name, state in self.members.items() if state != LOST and name in self.past.lost)
+
+    def taken_up(self, member: str) -> Mapping[ObjectKey, Mapping[str, Any] | None]:
+        """Return the objects that a member that is back may still have, in the form in which each was sent last.
+
+        The form is None if it is not known.
+        """
+        position = self.inventory.position(member)
+        if member not in self.returned or position is None:
+            return {}
+        known = self.past.members[member]
+        found = dict[ObjectKey, Mapping[str, Any] | None].fromkeys(known.remembered)
+        for name, ran in known.ran.items():
+            record = self.past.records.get(name)
+            sent = record.objects(record.standing(ran), self.inventory.clusters[position]) if record else ()
+            found |= {key: data for data in sent if (key := Manifest(data).key) in found}
+        return found
 
     def swept(self, member: str) -> tuple[Departure, ...]:
         """Return unwanted objects that may exist on a member and that the engine does not delete: no state has them."""
@@ -363,9 +402,13 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the members for which something is decided, and the lost ones."""
+    """Return the members for which something is decided; nothing is sent to lost ones."""
     placed = {cluster for one in subjects if not one.hub for cluster in one.record.decisions}
-    return tuple(name for name, state in members.items() if name in placed or state == LOST)
+    return tuple(name for name, state in members.items() if name in placed and state != LOST)
+
+
+def _wire_of(done: Done) -> dict[str, Any]:
+    return {"revision": done.revision, **particulars(done)}
 
 
 def _lacking(decided: Decided, revision: int, hub: str) -> Problem:

@@ -10,7 +10,10 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.guard import loss_token
 
 _OTHER = "leads to another cluster than before: its uid is {new}, and the fleet was brought to {old}"
-_HINT = "check the kubeconfig of the member; if the cluster was made anew: pulumi refresh, then fleet:confirm={token}"
+_HINT = (
+    "check the kubeconfig of the member; if another cluster has taken the name: fleet:confirm={token}, and what stood "
+    "on the other one is made anew here, and left there as it is"
+)
 
 
 def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Collection[str]) -> Problem | None:

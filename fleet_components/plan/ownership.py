@@ -54,6 +54,8 @@ _OWNED = "is on {where} already, and has owners there: {owners}; allowCoOwnershi
 _OWNED_HINT = "allowCoOwnership: true writes it all the same; what owns it may take it along when it goes"
 _CONFLICT = "is on {where} already, and {subject} does not force what others have set: {error}"
 _OVERWRITTEN = "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
+_NOT_OURS = "would be deleted on {where}, whose name leads to another cluster now: this stack has not brought it there"
+_NOT_OURS_HINT = "leave it in the source for this update, which takes it over; or delete it there"
 _CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
 
 _VANISHING = "is being deleted on {where}: it would vanish once that has ended"
@@ -93,14 +95,20 @@ Compared = Callable[[Arrival], ObservedObject | None]
 """Returns how an object on its member differs from what is wanted; None if it was not compared."""
 
 
-def arrivals(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
+def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple[Arrival, ...]:
     """Return the objects that are new to the fleet on a member, or come back before they are gone.
 
     Other resources of the stack may be them.
+
+    Args:
+        plan: the plan.
+        cluster: the member.
+        elsewhere: True if its name leads to another cluster than before: then nothing of the fleet stands there.
     """
     deliveries = ((one.name, delivery) for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
     found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
-    known = plan.standing.keys() - set(_returning(plan, cluster))
+    stood = set() if elsewhere else plan.standing.keys() - plan.unsettled
+    known = stood - set(_returning(plan, cluster))
     return tuple(one for one in found if (cluster, one.key) not in known)
 
 
@@ -222,12 +230,27 @@ def not_taken_over(
     """
     made = _made(arriving, live)
     # The provider that refuses what is there cannot tell who has made it.
+    # What the state has of another cluster is updated where it is there, and not created.
     new = (one for one in arriving if (one.cluster, one.key) not in plan.standing)
     sparing = (one for one in new if not one.mode.adopts)
     left = (one for one in sparing if _is_ours(_owner(live(one) or {}), plan))
     yield from _told(((one, _LEFT, _LEFT_HINT) for one in left), written)
     yield from _told(
         ((one, *words) for one in made for words in _standing_against(one, live(one) or {}, compared(one))), written
+    )
+
+
+def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterator[Problem]:
+    """Yield a problem for each object that would be deleted on another cluster than that to which the stack sent it.
+
+    Args:
+        leaving: the objects that the engine deletes.
+        live: returns them as their members have them.
+        plan: the plan.
+    """
+    there = ((one, found) for one in leaving if (found := live(one)))
+    yield from _told(
+        ((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not _is_ours(_owner(found), plan)), {}
     )
 
 

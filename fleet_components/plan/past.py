@@ -15,7 +15,12 @@ import attrs
 
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import Budget
-from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, PLACEMENT_ANNOTATION
+from fleet_components.content.stamp import (
+    CLUSTER_ANNOTATION,
+    FOUND,
+    FOUND_ANNOTATION,
+    PLACEMENT_ANNOTATION,
+)
 from fleet_components.content.unkept import SENT, unkept
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
@@ -26,6 +31,7 @@ from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.fleet_names import stacks_in
+from fleet_components.plan.guard import loss_token
 from fleet_components.plan.immutable import Held, damaged
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
@@ -64,6 +70,7 @@ class Standing:
         kept: True if it stays on the member when it leaves the stack.
         urn: its URN.
         found: True if it stood on the member before the fleet took it over.
+        on: uid of the cluster that it was sent to, if the member's name has led to another one before; else empty.
         hub: True if a hub has brought it, according to its last forecast: it is in no state.
         recorded: the object as its resource in the state has it, where the records of the subject
             do not say what it is: after an update that broke there. None elsewhere, and where
@@ -85,6 +92,7 @@ class Standing:
     kept: bool = False
     urn: str = ""
     found: bool = False
+    on: str = ""
     hub: bool = False
     recorded: Recorded | None = attrs.field(default=None, eq=False, repr=False)
     gone: bool = False
@@ -156,6 +164,10 @@ class KnownMember:
         recorded: True if it has a record of its own; False if only the roster names it, which is registered last: an
             update that broke has renamed it.
         enrolled: True if the roster names it.
+        kept: those that it had there and that outlive their subject, in the same form.
+        ran: what ran there when it was lost, by subject.
+        own_provider: True if its objects may belong to a provider that the program has brought.
+        anew: the cluster's own uid, if the name has led to another cluster before; else empty.
     """
 
     state: str = DECLARED
@@ -166,6 +178,20 @@ class KnownMember:
     formerly: tuple[str, ...] = ()
     recorded: bool = True
     enrolled: bool = True
+    kept: tuple[str, ...] = ()
+    ran: Mapping[str, Done] = attrs.field(factory=dict)
+    own_provider: bool = False
+    anew: str = ""
+
+    @property
+    def remembered(self) -> Mapping[ObjectKey, str]:
+        """Objects that it may still have from before it was lost, each with the apiVersion in which it was sent."""
+        found = map(read_written, (*self.forgotten, *self.kept))
+        return {key: version for version, key in found}
+
+    def memory_token(self, name: str) -> str:
+        """Return the token that lets the fleet forget what the member of this name may still have."""
+        return loss_token(f"member {name}", (*self.forgotten, *self.kept))
 
     def is_cluster(self, other: KnownMember) -> bool | None:
         """Return whether two members are one cluster; None if neither uids nor identities show it."""
@@ -237,6 +263,32 @@ class Past:
     def lost(self) -> frozenset[str]:
         """Members that are gone for good."""
         return frozenset(name for name, member in self.members.items() if member.state == LOST)
+
+    def unsettled(self) -> frozenset[tuple[str, ObjectKey]]:
+        """Return the objects, by member, that were sent to another cluster than that to which its name leads now."""
+        anew = {name: known.anew for name, known in self.members.items() if known.anew and known.state != LOST}
+        return frozenset(
+            (one.cluster, one.key) for one in self.standing if one.on != anew.get(one.cluster, one.on) and not one.hub
+        )
+
+    def with_unsettled_broken(self) -> Past:
+        """Return the past in which the last update has broken wherever objects were sent to another cluster."""
+        unsettled = self.unsettled()
+        stood = {(one.subject, one.cluster) for one in self.standing if (one.cluster, one.key) in unsettled}
+        done = {
+            name: {
+                cluster: attrs.evolve(one, broken=True) if (name, cluster) in stood else one
+                for cluster, one in here.items()
+            }
+            for name, here in self.done.items()
+        }
+        return attrs.evolve(self, done=done) if stood else self
+
+    def drops(self, member: str, confirm: Collection[str]) -> bool:
+        """Return whether what a lost member may still have is to be remembered no longer, according to a token."""
+        known = self.members[member]
+        confirmed = bool(known.remembered) and known.memory_token(member) in confirm
+        return confirmed and not any(one.cluster == member for one in self.standing)
 
     @property
     def reporting(self) -> frozenset[str]:
@@ -322,7 +374,10 @@ class Past:
             standing=tuple(
                 attrs.evolve(one, subject=subject(one.subject), cluster=cluster(one.cluster)) for one in self.standing
             ),
-            members=_under_current_names(self.members, cluster),
+            members={
+                name: attrs.evolve(one, ran={subject(key): ran for key, ran in _renamed_last(one.ran, subject)})
+                for name, one in _under_current_names(self.members, cluster).items()
+            },
             formerly={
                 subject(name): _earlier(formerly, name.partition("/")[2], subject(name).partition("/")[2])
                 for name, formerly in _renamed_first(dict.fromkeys(self.records, ()) | dict(self.formerly), subject)
@@ -414,7 +469,12 @@ _RUNS = ("revision", "replicas", "completions", "overrides")
 
 def was_found(outputs: Mapping[str, Any]) -> bool:
     """Return whether an object stood on its member before a placement took it over."""
-    return bool(outputs) and bool(value_at(outputs, ("metadata", "annotations", FOUND_ANNOTATION)) == FOUND)
+    return _annotation(outputs, FOUND_ANNOTATION) == FOUND
+
+
+def _annotation(outputs: Mapping[str, Any], name: str) -> str:
+    found = value_at(outputs, ("metadata", "annotations", name)) if outputs else None
+    return found if isinstance(found, str) else ""
 
 
 def outlives(key: ObjectKey, keeps: str, *, found: bool) -> bool:
@@ -448,6 +508,10 @@ def _no_states(members: Mapping[str, str]) -> str:
     return f"says of {few(strange)} neither {DECLARED} nor {LOST}" if strange else ""
 
 
+def _no_subjects(subjects: Mapping[str, Done]) -> str:
+    return "" if all(map(names.is_subject, subjects)) else "has a key that names no subject"
+
+
 def _unwritten(texts: tuple[str, ...]) -> str:
     return "" if all(map(_is_written, texts)) else "has a text that is not apiVersion|Kind|namespace|name"
 
@@ -478,6 +542,7 @@ class _Roster:
     hub: str = ""
     once: Mapping[str, str] = attrs.field(factory=dict)
     stacks: tuple[str, ...] = ()
+    own_providers: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -490,6 +555,11 @@ class _MemberOutputs:
     uid: str = ""
     forgotten: tuple[str, ...] = attrs.field(default=(), metadata=checked(_unwritten))
     formerly: tuple[str, ...] = ()
+    kept: tuple[str, ...] = attrs.field(default=(), metadata=checked(_unwritten))
+    ran: Mapping[str, Done] = attrs.field(factory=dict, metadata=checked(_no_subjects))
+    lost: bool = False
+    own_provider: bool = False
+    anew: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -637,7 +707,7 @@ class _Collector:
     def past(self, file: str) -> Past:
         """Return the past that the resources read so far amount to."""
         roster = self.roster
-        return Past(
+        found = Past(
             file=file,
             records=self.records,
             done=dict(self.done),
@@ -662,6 +732,7 @@ class _Collector:
             stacks=frozenset(self.stacks),
             formerly=self.earlier,
         )
+        return found.with_unsettled_broken()
 
     @cached_property
     def _renamed(self) -> tuple[Standing | None, ...]:
@@ -714,6 +785,7 @@ class _Collector:
             stays,
             urn.text,
             found,
+            on=_annotation(outputs, CLUSTER_ANNOTATION),
             object_uid=_uid_in(outputs),
         )
         gone, interrupted = resource.pending_replacement, resource.interrupted
@@ -733,10 +805,13 @@ class _Collector:
         return _is_settled(self.done.get(subject, {}).get(cluster), placed)
 
     def _member(self, name: str) -> KnownMember:
-        known = _known(self.members.get(name) or _MemberOutputs(member=name))
+        outputs = self.members.get(name) or _MemberOutputs(member=name)
+        known = _known(outputs)
+        # The record is newer than the roster, which is registered last.
         return attrs.evolve(
             known,
-            state=self.roster.members.get(name, DECLARED),
+            state=LOST if outputs.lost else self.roster.members.get(name, DECLARED),
+            own_provider=known.own_provider or name in self.roster.own_providers,
             recorded=name in self.members,
             # A first update that failed has left no roster.
             enrolled=name in self.roster.members or not self.roster.members,
@@ -750,6 +825,10 @@ def _known(outputs: _MemberOutputs) -> KnownMember:
         uid=outputs.uid,
         forgotten=outputs.forgotten,
         formerly=outputs.formerly,
+        kept=outputs.kept,
+        ran=outputs.ran,
+        own_provider=outputs.own_provider,
+        anew=outputs.anew,
     )
 
 

@@ -22,6 +22,7 @@ from fleet_components.plan.karmada.templates import NAMESPACE, PROTECTED_LABEL
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
+from fleet_components.plan.lost import memory_tokens
 from fleet_components.plan.moving import moved_over, releases
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
@@ -73,7 +74,7 @@ def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
     told = plan.options.confirm
     unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if told else plan
     hints = [problem.hint for problem in _guarded(unconfirmed)] if told else []
-    released = set(releases(unconfirmed).values()) if told else set()
+    released = {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()} if told else set()
     return frozenset(token for token in told - released if not any(hint.endswith(token) for hint in hints))
 
 
@@ -142,7 +143,11 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
     guard = Guard(plan.options.settings.limit, plan.options.confirm)
     protected = plan.past.protected - plan.handed_over
     found = [
-        guard.members(plan.past.members, plan.members.keys() | plan.elsewhere),
+        # Nothing stands on a lost member that the roster no longer has.
+        guard.members(
+            plan.past.members.keys() - (plan.past.lost - plan.members.keys()),
+            plan.members.keys() | plan.elsewhere,
+        ),
         *guard.pairs(*_losses(plan)),
         *(_protected(guard, name) for name in plan.gone if name in protected),
         *_marked(plan, guard),

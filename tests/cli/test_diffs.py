@@ -22,6 +22,7 @@ def change(**fields: Any) -> Document:
         "later": False,
         "unknown": False,
         "fate": None,
+        "takenUp": False,
         "fields": [],
         "immutable": [],
         "members": ["east"],
@@ -43,6 +44,11 @@ def change(**fields: Any) -> Document:
         (
             {"change": "delete", "fate": "kept", "later": True, "diff": ""},
             "- Deployment shop/web on east: once it moves, kept there, no longer managed",
+        ),
+        ({"takenUp": True, "fields": [1]}, "~ Deployment shop/web on east: taken up again, as the member is back"),
+        (
+            {"takenUp": True, "diff": ""},
+            "~ Deployment shop/web on east: taken up again, as the member is back; in which form it stands there is not known",
         ),
         (
             {"change": "replace", "immutable": ["spec.selector"]},

@@ -72,6 +72,7 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
             "later": False,
             "unknown": False,
             "fate": None,
+            "takenUp": False,
             "fields": [
                 {
                     "field": "spec.template.spec.containers[0].image",

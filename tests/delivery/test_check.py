@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fleet_components.dynamic import MemberProvider, PlacementProvider, RosterProvider
 from fleet_components.plan.feed import feed_inventory, feed_subject, write_feed
 from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.guard import loss_token
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
@@ -141,3 +142,14 @@ def test_a_member_stays_the_cluster_that_it_was(
         token = result.failures[0].reason.partition("fleet:confirm=")[2].rstrip(")")
         again = MemberProvider().check({"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": [token]})
         assert not again.failures
+
+
+def test_a_member_whose_name_leads_to_another_cluster_says_to_which() -> None:
+    """Until then nothing is recorded, and an update in which it does not answer changes nothing."""
+    token = loss_token("a", ["1", "2"])
+    first = MemberProvider().check({}, {"member": "a", "uid": "1"}).inputs
+    assert "anew" not in first
+    other = MemberProvider().check(first, {"member": "a", "uid": "2", "confirm": [token]}).inputs
+    assert (other["uid"], other["anew"]) == ("2", "2")
+    for uid in ("2", None):
+        assert MemberProvider().check(other, {"member": "a", "uid": uid}).inputs == other

@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from fleet_components import Cluster, Fleet, FleetArgs, FleetError, Member, source_of
+from fleet_components import NO_CLUSTER, Cluster, Fleet, FleetArgs, FleetError, Member, source_of
 from fleet_components.components.own_provider import Demands, ProviderSettings, demands_of
 from fleet_components.components.stack_members import member_exports
 from fleet_components.model.manifest import Manifest
@@ -44,6 +44,11 @@ def objects(*policies: Manifest) -> Any:
 def provider(name: str = "own", **settings: Any) -> kubernetes.Provider:
     told = {"kubeconfig": kubeconfig("own"), **ENOUGH, **settings}
     return kubernetes.Provider(name, **{field: value for field, value in told.items() if value is not None})
+
+
+def lets_go() -> kubernetes.Provider:
+    """The provider of a lost member."""
+    return provider(delete_unreachable=True, kubeconfig=NO_CLUSTER)
 
 
 def program(
@@ -154,9 +159,12 @@ def test_all_that_is_wrong_with_all_providers_is_said_at_once() -> None:
 
 def test_a_lost_member_needs_a_provider_that_lets_go() -> None:
     before = went(run_program(program()))
-    lacking = ["member a: its provider lacks delete_unreachable=True"]
+    reaches = (
+        "member a: is lost, and its provider may still reach the cluster: objects would be deleted there if it answers"
+    )
+    lacking = ["member a: its provider lacks delete_unreachable=True", reaches]
     assert refused(program(lost=True), before.state()) == lacking
-    done = went(run_program(program(own=lambda: provider(delete_unreachable=True), lost=True), state=before.state()))
+    done = went(run_program(program(own=lets_go, lost=True), state=before.state()))
     assert not [one for one in done.registrations if one.name.startswith("dev/shop@a")]
     assert done.inputs("dev/a", ":Member")["forgotten"] == ["v1|ConfigMap|shop|settings"]
 
@@ -168,7 +176,7 @@ def test_a_member_that_is_back_is_rid_of_what_has_moved_by_its_kubeconfig_alone(
         placement("shop", {"placementType": "PickFixed", "clusterNames": list(names)}) for names in ("ab", "b")
     )
     before = went(run_program(program(both)))
-    lost = program(both, own=lambda: provider(delete_unreachable=True), lost=True)
+    lost = program(both, own=lets_go, lost=True)
     state = went(run_program(lost, state=before.state())).state()
     assert refused(program(pick, own=lambda: provider(kubeconfig=text)), state) == [
         "member a: its provider names no kubeconfig to delete ConfigMap shop/settings with"

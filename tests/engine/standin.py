@@ -18,7 +18,11 @@ from pulumi.provider.experimental import provider
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import main
 
+from fleet_components.live.kubeconfig import names_no_cluster
+
 FOLDER = "FLEET_STANDIN"
+DIFF_NONE: Any = 1
+DIFF_SOME: Any = 2
 Properties = dict[str, PropertyValue]
 
 
@@ -28,6 +32,7 @@ class StandIn(provider.Provider):
     def __init__(self) -> None:
         self.folder = Path(os.environ[FOLDER])
         self.cluster = ""
+        self.reaches = True
 
     async def get_schema(self, _request: provider.GetSchemaRequest) -> provider.GetSchemaResponse:
         return provider.GetSchemaResponse(json.dumps({"name": "kubernetes", "version": "4.99.0"}))
@@ -36,10 +41,13 @@ class StandIn(provider.Provider):
         return provider.CheckResponse(request.new_inputs)
 
     async def diff_config(self, request: provider.DiffRequest) -> provider.DiffResponse:
-        return provider.DiffResponse(changes=plain(request.old_state) != plain(request.new_inputs))
+        old, new = (plain(one).get("deleteUnreachable") for one in (request.old_state, request.new_inputs))
+        # A number of DiffChanges: the SDK hands a truth on as the number 1, which is DIFF_NONE (pulumi 3.272.0).
+        return provider.DiffResponse(changes=DIFF_SOME if old != new else DIFF_NONE)
 
     async def configure(self, request: provider.ConfigureRequest) -> provider.ConfigureResponse:
         settings = plain(request.args)
+        self.reaches = not names_no_cluster(str(settings.get("kubeconfig") or ""))
         self.cluster = settings.get("clusterIdentifier") or Path(settings.get("renderYamlToDirectory", "")).name
         return provider.ConfigureResponse(
             accept_secrets=True, supports_preview=True, accept_resources=True, accept_outputs=True
@@ -66,6 +74,8 @@ class StandIn(provider.Provider):
         return provider.ReadResponse(request.resource_id, request.properties, request.inputs)
 
     async def delete(self, request: provider.DeleteRequest) -> None:
+        if not self.reaches:
+            return  # as the real plugin with deleteUnreachable
         self._record("delete", request.resource_id)
         self._refuse(request.resource_id)
         self._file(request.type, request.resource_id).unlink(missing_ok=True)

@@ -292,6 +292,8 @@ FORGED: dict[str, tuple[str, Path_, Any, str]] = {
     "a revision above the range": (
         SHOP, ("outputs", "digests", str(2**31)), "0", "outputs.digests: has a key that is not a number from 0 to 2147483647",
     ),
+    "kept by no name": ("Member::dev/d", ("outputs", "kept"), ["v1|ConfigMap|store|a/b"], "outputs.kept: has a"),
+    "what no subject ran": ("Member::dev/d", ("outputs", "ran"), {"shop": {"revision": 1}}, "outputs.ran: has a key"),
     "a name with a slash": ("Member::dev/d", ("outputs", "forgotten"), ["v1|ConfigMap|store|a/b"], "outputs.forgotten: has a"),
     "no kind": ("Member::dev/d", ("outputs", "forgotten"), [DEPLOYED, "v1|Config Map|store|c"], "outputs.forgotten: has a"),
     "no version": ("Member::dev/d", ("outputs", "forgotten"), ["V 1|ConfigMap|store|c"], "outputs.forgotten: has a"),

@@ -41,6 +41,7 @@ class _Step:
         old: the objects that stand there.
         new: the objects that they get.
         taken: objects that other subjects have brought there and that this one takes over, as they stand.
+        remembered: objects that members that are back may still have, as they were sent last; None if that is unknown.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
         by_hub: whether a hub carries it out, which makes nothing anew.
@@ -54,6 +55,7 @@ class _Step:
     old: Objects
     new: Objects
     taken: Mapping[ObjectKey, Data]
+    remembered: Mapping[ObjectKey, Data | None]
     later: bool
     left_alone: tuple[str, ...]
     by_hub: bool
@@ -87,7 +89,7 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     """Yield what the members get that change, held ones included; nothing for those that are left."""
-    alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
+    alike: dict[tuple[bool, Hashable, Hashable, str], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
         later = entry.change is Change.HELD
         if _is_mixed(plan, decided, cluster):
@@ -97,8 +99,9 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
         placed = _aimed(decided, later=later).decisions.get(cluster)
         if placed is not None and entry.change is not Change.KEEP:
             # Members of equal numbers have equal objects, so that these are compared once.
-            alike[later, _numbers(decided.done(cluster)), _numbers(placed)].append(cluster)
-    for (later, old, new), members in alike.items():
+            back = cluster if cluster in plan.returned else ""
+            alike[later, _numbers(decided.done(cluster)), _numbers(placed), back].append(cluster)
+    for (later, old, new, _), members in alike.items():
         yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
@@ -118,7 +121,7 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: b
     for clusters, stands in apart.values():
         left_alone, by_hub = record.left_alone(placed.revision), plan.is_by_hub(decided)
         fixed = None if later else _fixed(plan, clusters[0])
-        yield _Step(clusters, old, new, stands, later, left_alone, by_hub, fixed)
+        yield _Step(clusters, old, new, stands, plan.taken_up(first), later, left_alone, by_hub, fixed)
 
 
 def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
@@ -151,7 +154,7 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
     left_alone = decided.record.left_alone(placed.revision)
     fixed, by_hub = _fixed(plan, cluster), plan.is_by_hub(decided)
     unknown = dict(_unknown(decided, cluster, here))
-    yield _Step([cluster], old, new, taken, False, left_alone, by_hub, fixed, unknown)
+    yield _Step([cluster], old, new, taken, {}, False, left_alone, by_hub, fixed, unknown)
 
 
 def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterator[tuple[ObjectKey, Data | None]]:
@@ -234,11 +237,17 @@ def _taken(
 def _changes(step: _Step) -> Iterator[Document]:
     """Yield the change of every object that a member gets; those that go are told by :func:`_gone`."""
     old = {Manifest(data).key: data for data in step.old} | dict(step.taken)
+    known = {key: data for key, data in step.remembered.items() if data is not None and key not in old}
     for data in step.new:
-        was, unknown = old.get(key := Manifest(data).key), key in step.unknown
+        key = Manifest(data).key
+        was, unknown = old.get(key, known.get(key)), key in step.unknown
         if was is data and unknown:
             was = step.unknown[key]
         if was is data:
+            continue
+        taken_up = key in step.remembered and key not in old
+        if was is None and taken_up:
+            yield _change(key, "update", step.later, taken_up=True)
             continue
         if was is None:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
@@ -250,7 +259,16 @@ def _changes(step: _Step) -> Iterator[Document]:
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))
             change = "replace" if forced else "update"
-            yield _change(key, change, step.later, fields, forced, diff=diff, unknown=unknown)
+            yield _change(
+                key,
+                change,
+                step.later,
+                fields,
+                forced,
+                diff=diff,
+                unknown=unknown,
+                taken_up=taken_up,
+            )
 
 
 def _made_anew(step: _Step, key: ObjectKey, was: Data, data: Data) -> tuple[str, ...]:
@@ -300,12 +318,14 @@ def _change(
     fate: str = "",
     diff: str = "",
     unknown: bool = False,
+    taken_up: bool = False,
 ) -> Document:
     return {
         "object": str(key),
         "change": change,
         "later": later,
         "fate": str(fate) or None,
+        "takenUp": taken_up,
         "fields": fields or [],
         "immutable": sorted(immutable),
         "diff": diff,

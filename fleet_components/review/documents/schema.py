@@ -67,6 +67,7 @@ _DEFINITIONS: Schema = {
         members=_TEXTS,
         later=_TRUTH,
         fate=_MAYBE_TEXT,
+        takenUp=_TRUTH,
         fields=_list(_object(field=_TEXT, old=_ANY, new=_ANY)),
         immutable=_TEXTS,
         envelope=_MAYBE_TEXT,

@@ -50,10 +50,16 @@ def heading(change: Document) -> str:
         *(["once they move" if len(change["members"]) > 1 else "once it moves"] if change["later"] else []),
         *([_FATES[change["fate"]]] if change["fate"] in _FATES else []),
         *([_UNKNOWN] if change["unknown"] else []),
+        *([_taken_up(change)] if change["takenUp"] else []),
         *([f"made anew for {few(change['immutable'])}"] if change["immutable"] else []),
     ]
     told = f": {', '.join(notes)}" if notes else ""
     return f"{_SIGNS[change['change']]} {change['object']}{envelope} on {few(change['members'])}{told}"
+
+
+def _taken_up(change: Document) -> str:
+    words = "taken up again, as the member is back"
+    return words if change["fields"] else f"{words}; in which form it stands there is not known"
 
 
 def diff_lines(change: Document, *, whole: bool, limit: int = LINES) -> Iterator[tuple[str, str]]:
