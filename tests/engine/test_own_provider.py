@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components import NO_CLUSTER
 from tests.engine.driver import Engine
 from tests.engine.stories import Story, carried_out, config_map, namespace, pick, placement, refused, unchanged
 from tests.engine.test_moves import having
@@ -101,7 +102,7 @@ def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
     try:
         world.config["lost"] = "b"
         refused(story, "member b: its provider lacks delete_unreachable=True")
-        world.config["own:providers"] = {"b": {**own, "delete_unreachable": True}}
+        world.config["own:providers"] = {"b": {**own, "delete_unreachable": True, "kubeconfig": NO_CLUSTER}}
         assert "forgotten, as the member is lost" in carried_out(story).text
     finally:
         world.planes["b"].resume()
