@@ -130,7 +130,7 @@ def _turns(plan: FleetPlan) -> Mapping[tuple[str, str], int]:
             _keep_order(turns, name, numbers[name])
         if turns == before:
             return turns
-    raise FleetError([Problem(_NO_ORDER, hint="render without --wave")])
+    raise FleetError([Problem(_NO_ORDER, hint="render without --wave and --for")])
 
 
 def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[str, int]) -> None:

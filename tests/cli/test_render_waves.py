@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.fleets import PLACEMENT, clusters, edit, plan, run, write
-from tests.precedence import Files, in_stages
+from tests.precedence import EXTERNAL, ROLLING, Files, in_stages, named, placement, select, staged
 
 IMAGE = "1-manifest/apps_v1-deployment-shop-storefront.yaml"
 
@@ -187,3 +187,27 @@ def kinds() -> dict[str, set[str]]:
     for file in Path("out/local").glob("[abc]/1-manifest/*.yaml"):
         found.setdefault(file.parts[2], set()).add(yaml.safe_load(file.read_text())["kind"])
     return found
+
+
+def test_waves_that_need_each_other_are_rendered_in_a_single_commit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each placement needs the class of the next; two of them move in opposite orders."""
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "fleet"
+    names = ("first", "second", "third")
+    objects = []
+    for number, name in enumerate(names):
+        home = named("storage.k8s.io/v1", "StorageClass", name, provisioner="example.com/disk")
+        volume = {"storageClassName": names[(number + 1) % 3]}
+        disk = named("v1", "PersistentVolume", name, spec=volume)
+        rolls = ROLLING if name == "second" else EXTERNAL
+        objects += [home, disk, placement(name, select(home), select(disk), strategy=rolls)]
+    objects += [*staged("first", "a", "b", "c"), *staged("third", "b", "a", "c")]
+    Files(objects=objects).write(source)
+    done = run("render", source, "--out", "out", "--wave", 1)
+    assert done.exit_code == 1
+    assert "which no order of their waves brings in time" in done.stderr
+    assert run("render", source, "--out", "out").exit_code == 0
+    assert kinds() == {member: {"StorageClass", "PersistentVolume"} for member in "abc"}

@@ -96,7 +96,8 @@ class RolloutRender:
         Raises:
             FleetError: there is no such wave, its turn has not come, or something cannot be rendered.
         """
-        waves, plan = self.waves, self.plan
+        plan = self.plan
+        waves = () if wave is None and settings is None else self.waves
         if wave is not None and waves:
             self._check(wave)
         part = PlanPart(plan, plan) if wave is None else PlanPart.up_to(plan, wave)
