@@ -141,7 +141,13 @@ class Target(pulumi.ComponentResource):
     binding: Binding
     objects: Mapping[tuple[int, ObjectKey], pulumi.Resource]
 
-    def __init__(self, args: TargetArgs, decision: pulumi.Resource, after: After, parent: pulumi.Resource) -> None:
+    def __init__(
+        self,
+        args: TargetArgs,
+        decision: pulumi.Resource,
+        after: After,
+        parent: pulumi.Resource,
+    ) -> None:
         key = args.decided.subject.key
         self._name = names.target_name(args.fleet, key, args.cluster)
         self._formerly = args.former.target(key, args.cluster)
