@@ -16,6 +16,7 @@ from fleet_components.components.run import Planned, Run
 from fleet_components.model.guests import Guest, guests, present
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.neighbours import refuses_losses_alone
 
 
 def to_be_provisioned(args: FleetArgs) -> FleetArgs:
@@ -44,7 +45,8 @@ def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetO
     beside_it = [problem for one in removals for problem in one.refused]
     refused = (*plan.refused, *beside_it)
     if not beside_it and not (asked and refused):
-        return Run.current().add(plan, defers=not asked)
+        defers = not asked and refuses_losses_alone(plan)
+        return Run.current().add(plan, defers=defers)
     # A token is not given in vain if only another one is missing.
     for allowed in filter(None, (one.allowed for one in removals)):
         pulumi.log.warn(allowed)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import attrs
 import pulumi
 from pulumi.runtime import stack
-from pulumi.runtime.settings import get_root_resource
+from pulumi.runtime.settings import SETTINGS, get_root_resource
 
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -135,11 +135,8 @@ class Run:
         """Return a call of the root resource before which the fleets are judged, if they are not yet."""
 
         def ended(*given: Any) -> Any:
-            try:
-                self._end()
-            finally:
-                result = call(*given)
-            return result
+            self._end()
+            return call(*given) if self.error is None else None
 
         return ended
 
@@ -159,6 +156,9 @@ class Run:
         except BaseException as error:
             self.error = error
             raise
+        finally:
+            if self.error is not None:
+                _drop_registrations()
 
     def _judge(self, fleets: Sequence[Planned]) -> None:
         together = judged_together([one.plan for one in self.fleets])
@@ -168,6 +168,20 @@ class Run:
             raise RefusedPlanError(refused[0])
         for one in fleets:
             one.judge()
+
+
+def _drop_registrations() -> None:
+    """Drop what waits to be registered: its errors would take the place of the one that has ended the program.
+
+    The SDK waits for it, and ends with the first error that it finds there (Pulumi SDK 3.272.0,
+    pulumi/runtime/stack.py, run_pulumi_func).
+    """
+    current = asyncio.current_task()
+    for task in asyncio.all_tasks():
+        if task is not current:
+            task.cancel()
+    SETTINGS.rpc_manager.clear()
+    SETTINGS.outputs.clear()
 
 
 _RUNS: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()

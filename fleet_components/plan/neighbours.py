@@ -28,6 +28,13 @@ def judged_together(plans: Sequence[FleetPlan]) -> tuple[FleetPlan, ...]:
     return tuple(_beside(plan, [one for one in plans if one is not plan]) for plan in plans)
 
 
+def refuses_losses_alone(plan: FleetPlan) -> bool:
+    """Return whether a plan would not be refused if other fleets brought all that leaves this one."""
+    moved = (attrs.evolve(one, fate=Fate.MOVED, fleet="another") for one in plan.departures)
+    elsewhere = frozenset(plan.past.members)
+    return not any(refusals(attrs.evolve(plan, departures=tuple(moved), elsewhere=elsewhere)))
+
+
 def _beside(plan: FleetPlan, others: Sequence[FleetPlan]) -> FleetPlan:
     """Return the plan of a fleet beside those of others."""
     if not others:

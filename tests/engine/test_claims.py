@@ -13,6 +13,7 @@ from tests.engine.driver import Engine
 from tests.engine.stories import (
     Data,
     Story,
+    Uids,
     carried_out,
     config_map,
     namespace,
@@ -70,7 +71,7 @@ class Program:
     config_written: dict[str, Any] = attrs.field(factory=dict)
 
 
-class Several(Engine[Program]):
+class Several(Engine[Any]):
     """A stack of that program."""
 
     def _write(self) -> None:
@@ -105,12 +106,12 @@ def owned(program: Several) -> Several:
     return program
 
 
-def moves_in(program: Several) -> dict[tuple[str, ...], str | None]:
+def moves_in(program: Several) -> Uids:
     """The program hands its ConfigMap over to the fleet; returns its uid."""
     world = program.world
     world.fleets["first"].append(config_map(world.story.space))
     world.config["way"] = ""
-    before = world.story.uids(MAP, on="a")
+    before: Uids = world.story.uids(MAP, on="a")
     assert None not in before.values()
     return before
 

@@ -22,7 +22,8 @@ def declare_own(way: str, objects: list[dict[str, Any]]) -> None:
     provider = Provider("mine", **config.require_object("provider"))
     options = pulumi.ResourceOptions(provider=provider)
     if way == "group":
-        ConfigGroup("mine", objs=objects, opts=options)
+        texts = [yaml.safe_dump(data) for data in objects]
+        ConfigGroup("mine", yaml=texts, opts=options)
     elif way == "group v2":
         ConfigGroupV2("mine", objs=objects, opts=pulumi.ResourceOptions(providers=[provider]))
     else:
