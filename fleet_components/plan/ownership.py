@@ -115,8 +115,9 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
 def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
     """Yield what the last update was to delete from a member, did not get rid of, and is wanted again."""
     position = plan.inventory.position(cluster)
-    moving = (one for one in plan.subjects if cluster in one.entries)
-    for one in moving if position is not None else ():
+    if position is None:
+        return
+    for one in (one for one in plan.subjects if cluster in one.entries):
         placed = one.before.decisions.get(cluster)
         if one.entries[cluster].change not in _WRITES or placed is None:
             continue

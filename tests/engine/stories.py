@@ -88,7 +88,7 @@ def shop_of(tale: Story, **more: Data) -> None:
     tale.objects = {"space": space, **contents, "shop": placement("shop", space)}
 
 
-def carried_out(engine: Engine[Story]) -> Outcome:
+def carried_out(engine: Engine[Any]) -> Outcome:
     """Update: it does what its preview showed, and leaves nothing to be done. The preview is returned."""
     seen, done = engine.preview(), engine.up()
     assert seen.ok, seen.text
@@ -98,14 +98,14 @@ def carried_out(engine: Engine[Story]) -> Outcome:
     return seen
 
 
-def unchanged(engine: Engine[Story]) -> None:
+def unchanged(engine: Engine[Any]) -> None:
     """A further preview shows nothing."""
     again = engine.preview()
     assert again.ok, again.text
     assert again.changes == {}, again.changes
 
 
-def refused(engine: Engine[Story], *words: str) -> str:
+def refused(engine: Engine[Any], *words: str) -> str:
     """Preview and update are refused, with these words; returns what is said."""
     shown, done = engine.preview(), engine.up()
     for outcome in (shown, done):

@@ -65,9 +65,9 @@ def test_an_object_of_another_stack(owner: str | None, manager: str, refused: bo
 
 def test_what_is_being_deleted() -> None:
     """Nothing can stop that: what is written to it vanishes with it."""
-    ends = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    ends: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     arriving = [arrival("a"), arrival("b"), arrival("c")]
-    live = {"a": ends, "b": {"metadata": {}}, "c": None}
+    live: dict[str, dict[str, Any] | None] = {"a": ends, "b": {"metadata": {}}, "c": None}
     (problem,) = vanishing(arriving, lambda one: live[one.cluster], {})
     assert str(problem).startswith("Secret shop/s: is being deleted on a: it would vanish")
 
