@@ -109,6 +109,7 @@ class Files:
 
 
 EXTERNAL = {"type": "External"}
+LIMIT = {"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}
 TIMED = {"type": "TimedWait", "waitTime": "1s"}
 APPROVED = {"type": "Approval"}
 
@@ -139,7 +140,7 @@ def with_karmada() -> list[Object]:
 
 def before_a_team() -> list[Object]:
     """A placement of what cannot be tracked, which moves one member after the other."""
-    home, quota = namespace("t5"), named("v1", "LimitRange", "l", "t5", spec={"limits": []})
+    home, quota = namespace("t5"), named("v1", "LimitRange", "l", "t5", spec={"limits": [LIMIT]})
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "unavailablePeriodSeconds": 1}}
     return [home, quota, placement("t5p", select(home), strategy=strategy)]
 
