@@ -157,7 +157,7 @@ class Fleet(pulumi.ComponentResource):
 
     @property
     def plan(self) -> FleetPlan:
-        """What happens to every placement, template, member and object, and why.
+        """The fate of every placement, template, member and object, and the reason for it.
 
         It is known at once. What moves to fleets that the program declares later is known when
         the body of the program has ended.

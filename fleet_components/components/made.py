@@ -14,7 +14,6 @@ import attrs
 import pulumi
 from pulumi._types import is_input_type
 
-from fleet_components.components.objects import KubernetesObject
 from fleet_components.components.recorder import record
 from fleet_components.components.refusal import refusing
 from fleet_components.content.header import check_header, fill_nulls
@@ -22,6 +21,7 @@ from fleet_components.content.load import objects_in
 from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import article
+from fleet_components.plan.names import type_token
 
 _INSIDE = "make it in a function and give objects_of(function): as it is, it goes to a cluster of the program's own"
 _FORMS = "an object is a dict as in YAML, an input type such as DeploymentInitArgs, or comes of objects_of"
@@ -106,7 +106,7 @@ class _Given:
         for field in ("apiVersion", "kind"):
             if not isinstance(data.get(field), str):
                 problems.append(Problem(f"{field} is not text", (*path, field), "write it out"))
-        return cls(make=lambda: KubernetesObject(name, data, pulumi.ResourceOptions()), problems=problems)
+        return cls(make=lambda: pulumi.CustomResource(type_token(data), name, data), problems=problems)
 
 
 def _register(waiting: Iterable[_Given]) -> None:

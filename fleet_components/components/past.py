@@ -23,7 +23,7 @@ from pulumi.runtime.sync_await import _sync_await
 
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
-from fleet_components.components.process import body_ended, in_process
+from fleet_components.components.process import body_ended, in_process, output_of
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.content.unkept import SENT
 from fleet_components.live.at_once import at_once
@@ -87,7 +87,7 @@ def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
             declared.declare(name)  # which says what is wrong
         return []
 
-    return pulumi.ResourceOptions(depends_on=pulumi.Output.from_input(wait()))
+    return pulumi.ResourceOptions(depends_on=output_of(wait()))
 
 
 def _declared() -> DeclaredFleets:

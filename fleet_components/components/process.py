@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
@@ -48,6 +48,15 @@ def unknown() -> Any:
 
     # The SDK has no function that makes one.
     return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))
+
+
+def output_of(work: Coroutine[Any, Any, T]) -> pulumi.Output[T]:
+    """Return what a coroutine returns as an output.
+
+    The coroutine is a task of its own: a refusal cancels what waits, and the SDK's own task would
+    then leave behind a coroutine that was never awaited.
+    """
+    return pulumi.Output.from_input(asyncio.ensure_future(work))
 
 
 async def body_ended() -> None:

@@ -20,6 +20,7 @@ import pulumi
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS, get_root_resource
 
+from fleet_components.components.process import output_of
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.neighbours import judged_together
@@ -47,7 +48,7 @@ class Planned:
     @cached_property
     def known(self) -> pulumi.Output[None]:
         """Resolves once the plan is judged beside all fleets that the body of the program declares."""
-        return pulumi.Output.from_input(self.wait())
+        return output_of(self.wait())
 
     async def wait(self) -> None:
         """Wait until the plan is judged.

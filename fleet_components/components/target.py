@@ -14,7 +14,7 @@ from fleet_components.components.comparison import Compare
 from fleet_components.components.former import Former
 from fleet_components.components.identification import EVERYTHING
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
-from fleet_components.components.process import in_process, unknown
+from fleet_components.components.process import in_process, output_of, unknown
 from fleet_components.components.refusal import RefusedError
 from fleet_components.components.registrations import UNLIMITED, registrations
 from fleet_components.components.report import report, tell_drift
@@ -263,7 +263,7 @@ class Target(pulumi.ComponentResource):
                 what = f"moves in this update, and --target or --exclude leaves out {few(left_out)}"
                 raise RefusedError([Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)])
 
-        return pulumi.Output.from_input(check())
+        return output_of(check())
 
     async def _unsent(self, args: TargetArgs, placed: After) -> list[str]:
         """Return what --target or --exclude has left out of what the member was to be sent."""
@@ -305,7 +305,6 @@ class Target(pulumi.ComponentResource):
 
     def _bind(self, args: TargetArgs, placed: After) -> Binding:
         placed_as = args.decided.record.decisions[args.cluster]
-        unsent: Any = self._unsent(args, placed)
         props = {
             **self._known(args),
             "revision": placed_as.revision,
@@ -313,7 +312,7 @@ class Target(pulumi.ComponentResource):
             **({"since": args.since} if args.since else {}),
             **particulars(placed_as),
             # Known in previews too: an update that is limited to a plan must not register anything else.
-            "unsent": pulumi.Output.from_input(unsent),
+            "unsent": output_of(self._unsent(args, placed)),
         }
         alias = args.former.alias(names.BINDING, self._name, self._formerly)
         # The objects of the last phase, which come after all others.

@@ -76,7 +76,7 @@ class Contest:
 
 @attrs.frozen(kw_only=True)
 class Facts:
-    """What is known once the members were asked.
+    """Answers of the members, and what follows from them.
 
     Attributes:
         uids: the uid of each member's cluster; None of one that does not answer.
@@ -98,7 +98,7 @@ class Facts:
 
 @attrs.frozen
 class Judgement:
-    """What comes of the contests.
+    """Outcome of the contests.
 
     Attributes:
         taken: URNs under which the stack has objects that the fleet brings from now on.

@@ -22,7 +22,7 @@ _AMBIGUOUS_HINT = (
 _TAKEN = "was taken for the former name of the fleet {by}, which the program declares before it"
 _TAKEN_HINT = "declare {by} after it if that is a new fleet"
 RENAMED = "is called {fleet} now: the program does not declare it any more, and everything of it stays"
-"""What a plan says of a fleet whose new name nobody has said, of its former one."""
+"""The text of a plan about a fleet whose new name follows from its stack."""
 
 
 @attrs.frozen

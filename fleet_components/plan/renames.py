@@ -23,7 +23,7 @@ _UNSURE = "was renamed in an update that broke, and the state does not say to wh
 
 @attrs.frozen
 class Renames:
-    """What is called otherwise now than in the state.
+    """Names that differ between the source and the state.
 
     Attributes:
         members: current names of members, by each name that the state still has for them.
@@ -43,7 +43,7 @@ class Renames:
 
 
 @attrs.frozen
-class Found:
+class FoundRenames:
     """The renames of an update, and what is wrong with those that the options name."""
 
     renames: Renames = Renames()
@@ -51,7 +51,7 @@ class Found:
     warnings: tuple[Problem, ...] = ()
 
 
-def find_renames(declared: Collection[str], members: Collection[str], past: Past, options: Options) -> Found:
+def find_renames(declared: Collection[str], members: Collection[str], past: Past, options: Options) -> FoundRenames:
     """Return the renames of an update.
 
     Args:
@@ -84,9 +84,9 @@ def find_renames(declared: Collection[str], members: Collection[str], past: Past
         one.complete()
     problems = (*of_members.problems(), *of_placements.problems())
     if problems:
-        return Found(problems=problems)
+        return FoundRenames(problems=problems)
     warnings = (*of_members.in_vain(), *of_placements.in_vain())
-    return Found(Renames(of_members.current, of_placements.current), warnings=warnings)
+    return FoundRenames(Renames(of_members.current, of_placements.current), warnings=warnings)
 
 
 class _Namesakes:

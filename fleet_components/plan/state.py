@@ -66,7 +66,7 @@ class StoredResource:
     pending_replacement: bool = False
     """True for an object that was deleted to be replaced, and not created again."""
     interrupted: str = ""
-    """What an update did with it when it was killed, ``updating`` for example; empty if nothing."""
+    """The operation under way when an update was killed, ``updating`` for example; empty without one."""
 
     @property
     def name(self) -> str:

@@ -236,7 +236,8 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
         listed = True
         if one.change == DELETE and (known := standing.get(one.urn)):
             plan, stood = known
-            listed = stood.gone or (stood.cluster, stood.key) in plan.left
+            # What is kept leaves the state alone, as in a move to a hub.
+            listed = stood.gone or stood.kept or (stood.cluster, stood.key) in plan.left
         elif one.change in (UPDATE, REPLACE) and (place := _place(one, plans)):
             plan, pair = place
             anew = plan.replaced.get(pair)
@@ -258,8 +259,7 @@ def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, P
 
 
 # Both come from what the state has of each object, so that this is a mistake of the planner; or a
-# transform changes a
-# field that cannot be changed, or somebody else has, and a refresh has found it.
+# transform changes a field that cannot be changed, or somebody else has, and a refresh has found it.
 _DISAGREE = "internal error: the tree of resources has the change {change}, and no list of the plan has the object"
 _DISAGREE_HINT = "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"
 
