@@ -25,19 +25,18 @@ from fleet_components.live.connection import Connection, Leftover, UnexpectedAns
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
 from fleet_components.plan import names
 
-_SECONDS = 30.0
+_SECONDS = 10.0
 _TRIES = 5
 _DEFINITION = "CustomResourceDefinition"
 _TAKEN_AWAY = (
     "{key} on {member}: others have set {fields}, and the Kubernetes provider takes that away: it writes a definition "
     "whole"
 )
+_UNKNOWN = "{key} on {member}: fields that kubectl has set there may be taken away: {reason}"
 _SILENT = "its cluster does not answer, or not as Kubernetes does"
-_HINT = "run again when the cluster answers and lets the kubeconfig's user get and patch the object"
 
 Sent = Sequence[Mapping[str, Any]]
 """An object as it was sent last, and as it is sent now."""
@@ -81,7 +80,12 @@ class Keeping:
         if not text:
             return  # unknown in a preview: the provider is not there yet, or nothing is known of its kubeconfig
         kubeconfig = read_kubeconfig(text, self._member)
-        await in_thread(partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent)))
+        ask = partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent))
+        if reason := await in_thread(ask):
+            # The provider may reach a cluster that this process does not, by a proxy for example.
+            key = _leftover(sent[-1])
+            words = _UNKNOWN.format(key=key, member=self._member, reason=reason)
+            pulumi.log.warn(visible(words))
 
     def _park(self, member: Connection, urn: str, sent: Sent) -> None:
         one = _leftover(sent[-1])
@@ -112,12 +116,8 @@ def keeping(identification: Identification, member: str) -> ResourceHookBinding 
     return Keeping(identification, member, kubeconfig).hooks if kubeconfig is not None else None
 
 
-def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> None:
-    """Carry something out with a connection.
-
-    Raises:
-        FleetError: it could not be carried out.
-    """
+def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
+    """Carry something out with a connection; return why it could not be, empty if it was."""
     wrong = [_SILENT]
 
     def connect(deadline: float) -> None:
@@ -129,9 +129,7 @@ def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> None:
                 wrong[:] = [f"its cluster {error}"]
 
     within(_SECONDS, connect)
-    if wrong:
-        what = f"nothing was written: who has set its fields cannot be known: {wrong[0]}"
-        raise FleetError([Problem(what, hint=_HINT)])
+    return "".join(wrong)
 
 
 def _managers_changed(member: Connection, one: Leftover, change: Callable[[Sequence[Entry]], Sequence[Entry]]) -> bool:
