@@ -1,11 +1,9 @@
 """An object as its resource in the state has it, beside what is wanted of it.
 
 After an update that broke, the records of a subject do not say what each object on a member is:
-some were written, some
-were not. The resource of the object does: its outputs are what the Kubernetes provider has seen
-last, and what it was
-about to write (pulumi/pulumi-kubernetes v4.34, provider/pkg/provider/provider.go,
-``checkpointObject``).
+some were written, some were not. The resource of the object does: its outputs are what the
+Kubernetes provider has seen last, and what it was about to write (pulumi/pulumi-kubernetes v4.34,
+provider/pkg/provider/provider.go, ``checkpointObject``).
 """
 
 from __future__ import annotations
