@@ -23,7 +23,8 @@ from pulumi.runtime.sync_await import _sync_await
 
 from fleet_components.components.former import Former
 from fleet_components.components.member import Member
-from fleet_components.components.process import body_ended, in_process, output_of
+from fleet_components.components.process import in_process, output_of
+from fleet_components.components.run import Run
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.content.unkept import SENT
 from fleet_components.live.at_once import at_once
@@ -79,10 +80,10 @@ def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
     """
     if not guessed:
         return pulumi.ResourceOptions()
-    declared = _declared()
+    declared, run = _declared(), Run.current()
 
     async def wait() -> list[pulumi.Resource]:
-        await body_ended()
+        await run.ended.wait()
         for name in guessed & declared.names:
             declared.declare(name)  # which says what is wrong
         return []

@@ -14,16 +14,13 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import pulumi
-from pulumi.runtime import stack
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import engine_pb2
-from pulumi.runtime.settings import get_engine, get_monitor, get_root_resource
+from pulumi.runtime.settings import get_engine, get_monitor
 
 from fleet_components.dynamic import end_with_engine
 from fleet_components.plan import private_files
 
-_LOOK = 0.02
-"""Time in seconds between two looks whether the body of the program has ended."""
 T = TypeVar("T")
 _AT_ONCE = 64
 _PATIENCE = 2
@@ -57,26 +54,6 @@ def output_of(work: Coroutine[Any, Any, T]) -> pulumi.Output[T]:
     then leave behind a coroutine that was never awaited.
     """
     return pulumi.Output.from_input(asyncio.ensure_future(work))
-
-
-async def body_ended() -> None:
-    """Wait until the body of the program has ended, and with it all declarations.
-
-    The SDK runs coroutines in between as well, where the program waits for a call of a provider's function.
-    """
-    while _in_body():
-        await asyncio.sleep(_LOOK)
-
-
-def _in_body() -> bool:
-    # A program whose body is a coroutine has ended when its outputs are registered (Pulumi SDK 3.272.0,
-    # pulumi/runtime/stack.py, run_in_stack); earlier releases of the SDK have no such programs.
-    if not getattr(get_root_resource(), "_outputs_registered", True):
-        return True
-    frame = sys._getframe()
-    while frame is not None and frame.f_code.co_filename != stack.__file__:
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None
 
 
 async def in_thread(ask: Callable[[], T]) -> T:
