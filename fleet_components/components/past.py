@@ -36,7 +36,7 @@ from fleet_components.plan import names
 from fleet_components.plan.departures import perhaps_gone
 from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
-from fleet_components.plan.past import Past, Standing, fleets_of, settled_targets
+from fleet_components.plan.past import Past, Standing, fleets_of
 from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
 
 # The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
@@ -106,8 +106,8 @@ def as_members_say(past: Past, members: Iterable[Member]) -> Past:
     Where one does not answer, they count as standing: what replaces them has to be confirmed.
     """
     known = {one.name: one for one in members if isinstance(one.kubeconfig, str) and not one.lost}
-    clusters = (member.cluster for member in known.values())
-    asked = list(perhaps_gone(past, clusters))
+    clusters = {name: member.cluster for name, member in known.items()}
+    asked = list(perhaps_gone(past.compared(clusters), clusters))
     if not asked or in_process():
         return past
     gone = set[str]()
@@ -188,9 +188,7 @@ def _resources(_monitor: Any) -> tuple[StoredResource, ...]:
 
 def _resources_of(stack: str) -> tuple[StoredResource, ...]:
     found = [(names.Urn.parse(urn), one.struct_value) for urn, one in _read(_TRIES, stack).fields.items()]
-    own = {urn.text: _stored(urn, one) for urn, one in found if not _is_on_member(urn)}
-    settled = settled_targets(own.values())
-    return tuple(own.get(urn.text) or _object(urn, one, settled) for urn, one in found)
+    return tuple(_object(urn, one) if _is_on_member(urn) else _stored(urn, one) for urn, one in found)
 
 
 def _is_on_member(urn: names.Urn) -> bool:
@@ -198,23 +196,42 @@ def _is_on_member(urn: names.Urn) -> bool:
 
 
 def _stored(urn: names.Urn, found: Struct) -> StoredResource:
-    outputs = reveal(MessageToDict(found.fields["outputs"]) or {})
-    return StoredResource(urn.text, urn.type, {}, outputs)
+    return StoredResource(urn.text, urn.type, {}, _plain(found.fields["outputs"]))
 
 
-def _object(urn: names.Urn, found: Struct, settled: Collection[str]) -> StoredResource:
-    """Return an object on a member: where no update has broken, only what the past reads."""
-    # A state has thousands of objects with all that API servers have added to them.
-    outputs = found.fields["outputs"]
-    settles = names.target_of(urn.name) in settled and not found.fields[INTERRUPTED].string_value
-    if settles and not _may_have_empty_fields(outputs.struct_value.fields[SENT]):
-        return StoredResource(urn.text, urn.type, {}, _mark(urn, outputs))
+def _plain(outputs: Value) -> dict[str, Any]:
+    plain: dict[str, Any] = reveal(MessageToDict(outputs) or {})
+    return plain
+
+
+@attrs.frozen
+class _OnMember(StoredResource):
+    """An object on a member, with no outputs but those that the past always reads.
+
+    A state has thousands of them, with all that API servers have added.
+    """
+
+    answer: bytes = attrs.field(default=b"", repr=False)
+
+    def whole(self) -> Mapping[str, Any]:
+        return _plain(Value.FromString(self.answer))
+
+
+def _object(urn: names.Urn, found: Struct) -> StoredResource:
     # The engine gives neither (pulumi/pulumi v3.259.0, pkg/backend/backend.go,
     # GetStackResourceOutputs).
     gone = found.fields[PENDING_REPLACEMENT].bool_value
     interrupted = found.fields[INTERRUPTED].string_value
-    known = _stored(urn, found)
-    return attrs.evolve(known, pending_replacement=gone, interrupted=interrupted)
+    outputs = found.fields["outputs"]
+    empty = _may_have_empty_fields(outputs.struct_value.fields[SENT])
+    return _OnMember(
+        urn.text,
+        urn.type,
+        outputs=_plain(outputs) if empty else _mark(urn, outputs),
+        pending_replacement=gone,
+        interrupted=interrupted,
+        answer=outputs.SerializeToString(),
+    )
 
 
 def _may_have_empty_fields(sent: Value) -> bool:

@@ -224,16 +224,15 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                         yield Replacement(one.name, cluster, key, *forced)
 
 
-def perhaps_gone(past: Past, clusters: Iterable[Cluster]) -> Iterator[Standing]:
+def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standing]:
     """Yield the objects that the last update was to replace, and that are recorded as before.
 
     They may have been deleted, and not created again: a running program does not see that in the
     state.
     """
-    by_name = {cluster.name: cluster for cluster in clusters}
     sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
     for one in past.standing:
-        record, cluster = past.records.get(one.subject), by_name.get(one.cluster)
+        record, cluster = past.records.get(one.subject), clusters.get(one.cluster)
         placed = record.decisions.get(one.cluster) if record else None
         if record is None or placed is None or cluster is None or one.recorded is None or one.gone:
             continue

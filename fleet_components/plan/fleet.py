@@ -77,7 +77,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Renamed first: ``reached`` holds the current names.
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     past = past.renamed(renames.members, renames.placements)
-    past = past.carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
+    by_name = {one.name: one for one in inventory.clusters}
+    past = past.compared(by_name).carried_out(by_name).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(former_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)

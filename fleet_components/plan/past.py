@@ -6,7 +6,7 @@ It is read from the running stack, from an exported state or from the last rende
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import starmap
 from typing import Any, TypeVar
@@ -72,9 +72,8 @@ class Standing:
         found: True if it stood on the member before the fleet took it over.
         on: uid of the cluster that it was sent to, if the member's name has led to another one before; else empty.
         hub: True if a hub has brought it, according to its last forecast: it is in no state.
-        recorded: the object as its resource in the state has it, where the records of the subject
-            do not say what it is: after an update that broke there. None elsewhere, and where
-            nothing is recorded, as in a render.
+        outputs: returns the outputs of its resource; None where the content of its member says what it is, and
+            where no state has it.
         gone: True if it was deleted to be replaced, and has not been created again.
         interrupted: what the last update did with it when it was killed, ``updating`` for example:
             what stands is not known. Empty if nothing.
@@ -94,13 +93,18 @@ class Standing:
     found: bool = False
     on: str = ""
     hub: bool = False
-    recorded: Recorded | None = attrs.field(default=None, eq=False, repr=False)
+    outputs: Callable[[], Mapping[str, Any]] | None = attrs.field(default=None, eq=False, repr=False)
     gone: bool = False
     interrupted: str = ""
     uid: str = ""
     unkept: tuple[FieldPath, ...] = attrs.field(default=(), eq=False, repr=False)
     sent: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
     object_uid: str = ""
+
+    @cached_property
+    def recorded(self) -> Recorded | None:
+        """The object as its resource in the state has it; None where its content says what it is, and in a render."""
+        return Recorded.of(self.outputs()) if self.outputs else None
 
     @property
     def written(self) -> str:
@@ -284,6 +288,39 @@ class Past:
         }
         return attrs.evolve(self, done=done) if stood else self
 
+    def compared(self, members: Mapping[str, Cluster]) -> Past:
+        """Return the past in which objects have a recorded form only where no content says what they are.
+
+        A binding follows the objects of its member. They are what its revision says, unless the last update has sent
+        something else since, or was killed in the middle of one. An object that this revision lacks was left by an
+        update that broke before its deletion, in any form.
+
+        Args:
+            members: the members by name: what their content is depends on their labels. Objects of others are left as
+                they are.
+        """
+        known: dict[tuple[str, str], Container[ObjectKey]] = {}
+        elsewhere, standing = self.unsettled(), list[Standing]()
+        for one in self.standing:
+            place = one.subject, one.cluster
+            if one.outputs and one.cluster in members:
+                if place not in known:
+                    known[place] = self._content_of(one.subject, members[one.cluster])
+                settled = (one.key in known[place] and not one.interrupted) or (one.cluster, one.key) in elsewhere
+                one = attrs.evolve(one, outputs=None) if settled else one
+            standing.append(one)
+        return attrs.evolve(self, standing=tuple(standing))
+
+    def _content_of(self, subject: str, member: Cluster) -> Container[ObjectKey]:
+        """Return the objects of which a binding says what they are on a member."""
+        here, record = self.done.get(subject, {}).get(member.name), self.records.get(subject)
+        if record is None or here is None or not _is_settled(here, record.decisions.get(member.name)):
+            return ()
+        sent = record.standing(here)
+        if not record.knows(sent):
+            return _Everything()
+        return frozenset(Manifest(data).key for data in record.objects(sent, member))
+
     def drops(self, member: str, confirm: Collection[str]) -> bool:
         """Return whether what a lost member may still have is to be remembered no longer, according to a token."""
         known = self.members[member]
@@ -436,6 +473,13 @@ def _marked_lost(here: Done, lost: bool) -> Done:
     return here if here.lost == lost else attrs.evolve(here, lost=lost)
 
 
+class _Everything(Container[ObjectKey]):
+    """All objects: those of a content that the state hides."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
 def _is_settled(here: Done | None, placed: Placed | None) -> bool:
     """Return whether a binding says what a member runs."""
     # It follows the objects: until then, some may be as they were, and some not.
@@ -444,27 +488,6 @@ def _is_settled(here: Done | None, placed: Placed | None) -> bool:
     if placed is None:
         return True
     return placed.version == here.version and particulars(placed) == particulars(here)
-
-
-def settled_targets(resources: Iterable[StoredResource]) -> frozenset[str]:
-    """Return the names of the bindings that say what their member runs."""
-    stored = {(one.type, one.name): one.outputs for one in resources}
-    bindings = {name: data for (kind, name), data in stored.items() if kind == names.BINDING}
-    kinds = (names.PLACEMENT, names.TEMPLATE)
-    decisions = {name: data.get("decisions") for (kind, name), data in stored.items() if kind in kinds}
-
-    def settled(name: str, binding: Mapping[str, Any]) -> bool:
-        known = decisions.get(name.rpartition("@")[0])
-        placed = known.get(binding.get("cluster")) if isinstance(known, Mapping) else None
-        if not isinstance(placed, Mapping):
-            return True
-        return all(placed.get(field) == binding.get(field) for field in _RUNS)
-
-    return frozenset(name for name, data in bindings.items() if settled(name, data))
-
-
-_RUNS = ("revision", "replicas", "completions", "overrides")
-"""Fields of decisions and bindings that say what a member runs, in wire form."""
 
 
 def was_found(outputs: Mapping[str, Any]) -> bool:
@@ -774,9 +797,7 @@ class _Collector:
         default = CLUSTER_SCOPED if settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = outlives(place.object, kept, found=found and settings.keep_found)
-        version, recorded = names.api_version_of(urn.type), None
-        if resource.interrupted or not self._settled(subject, place.cluster):
-            recorded = Recorded.of(outputs)
+        version = names.api_version_of(urn.type)
         stands = Standing(
             subject,
             place.cluster,
@@ -792,17 +813,12 @@ class _Collector:
         dropped = unkept(outputs)
         return attrs.evolve(
             stands,
-            recorded=recorded,
+            outputs=resource.whole,
             gone=gone,
             interrupted=interrupted,
             unkept=dropped,
             sent=outputs[SENT] if dropped else {},
         )
-
-    def _settled(self, subject: str, cluster: str) -> bool:
-        record = self.records.get(subject)
-        placed = record.decisions.get(cluster) if record else None
-        return _is_settled(self.done.get(subject, {}).get(cluster), placed)
 
     def _member(self, name: str) -> KnownMember:
         outputs = self.members.get(name) or _MemberOutputs(member=name)

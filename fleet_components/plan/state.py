@@ -73,6 +73,10 @@ class StoredResource:
         """The logical name."""
         return self.urn.rpartition("::")[2]
 
+    def whole(self) -> Mapping[str, Any]:
+        """Return all outputs: a running program does not keep those of every object in plain form."""
+        return self.outputs
+
 
 @attrs.frozen
 class StackState:
