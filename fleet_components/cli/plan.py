@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
+from fleet_components.review.planning.asked import answering
 from fleet_components.review.planning.survey import survey
 
 
@@ -19,6 +22,9 @@ from fleet_components.review.planning.survey import survey
         "what changes, most important first": "fleet plan fleet/",
         "on top of what stands, with the differences whole": "fleet plan fleet/ --state state.json --diff",
         "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
+        "which members answer, with the wave in which the update breaks where one does not": (
+            "fleet plan . --stack prod --state state.json --live"
+        ),
         "in a pipeline: Markdown and JSON, and status 2 for changes": (
             "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode"
         ),
@@ -34,10 +40,21 @@ from fleet_components.review.planning.survey import survey
     help="Write what the state would be after this plan, without secrets and with made-up IDs, for --state of a plan "
     "of what comes next. Not where the plan is refused. A program is run twice.",
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Ask the members of the state whether they answer, and which clusters they are, as "
+    "`pulumi preview` does. A silent one is a warning, with the wave in which the update breaks "
+    "there; another cluster than before is refused.",
+)
+@options.reaching
 @reviewing
 def plan(
     paths: tuple[Path, ...],
     save_state: Path | None,
+    live: bool,
+    kubeconfigs: Mapping[str, Path],
+    timeout: float,
     asked: Shown,
     **where: Any,
 ) -> None:
@@ -48,4 +65,10 @@ def plan(
     Pulumi project is planned with --project or --stack: its program is run here, without the Pulumi CLI and without
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
-    show(survey(paths, options.command_line(**where)), asked, save_state)
+    if kubeconfigs and not live:
+        raise click.UsageError("--kubeconfig is for --live")
+    command = options.command_line(**where)
+    found = survey(paths, command)
+    if live:
+        found = answering(found, command.state.state, kubeconfigs, timeout, watch)
+    show(found, asked, save_state)

@@ -413,7 +413,8 @@ KEYS: Mapping[str, Key] = {
     "takesOver": Key(
         "takes_over",
         _lists,
-        "by member, names of Kubernetes resources of this stack that the fleet brings from now on; * for anything",
+        "by member, names of Kubernetes resources of this stack that the fleet brings from now on; "
+        "* for anything, !NAME for one that is on another cluster",
         _merged,
         by_member=True,
     ),

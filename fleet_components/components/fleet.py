@@ -309,7 +309,7 @@ def _plan(
         delivery=args.delivery,
     )
     past, guessed, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
-    past = past if args.render_to else as_members_say(past, members.values())
+    past = past if args.render_to else as_members_say(past, members.values(), args.confirm)
     try:
         start = start_of(past, name, stack_name(), args)
     except FleetError as error:

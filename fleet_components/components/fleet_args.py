@@ -52,7 +52,8 @@ class FleetArgs(Arguments):
             once it is deleted; the annotation ``pulumi.com/timeoutSeconds`` sets it for one object.
         renamed: what is called otherwise now, so that it stays alive under its new name.
         takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
-            fleet brings there from now on; ``*`` stands for anything.
+            fleet brings there from now on; ``*`` stands for anything, and ``!NAME`` names one that
+            is on another cluster.
         takes_from: stacks, as ``organization/project/stack``, that have let go of objects which this stack brings from
             now on.
         pass_over: kinds that steer a hub, are not carried out by this version, and are not to stand in the way; every

@@ -39,12 +39,13 @@ from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.manifest import ObjectKey, Origin, value_at
-from fleet_components.model.observed import ObservedObject
+from fleet_components.model.observed import SILENT, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.claims import (
+    UNASKED,
     Facts,
     contests,
     judge_claims,
@@ -54,7 +55,7 @@ from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
-from fleet_components.plan.lost import warn_of_silent
+from fleet_components.plan.lost import warn_of_another, warn_of_silent
 from fleet_components.plan.ownership import (
     Arrival,
     Live,
@@ -73,7 +74,6 @@ from fleet_components.plan.ownership import (
 from fleet_components.plan.past import Standing
 from fleet_components.plan.record import FORMAT
 
-_UNCOMPARED = "its member did not answer in time"
 _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (
     "{members} cannot be asked what is there already of what comes: it is not taken over there in this update, and "
@@ -85,10 +85,6 @@ _SILENT = (
 )
 _MISPLACED = "is {key}, renamed in the state, and {name} does not confirm that it is there"
 _NAME_BACK = "run again when the member answers; or give it its name back: pulumi state rename '{urn}' '{name}'"
-_ANOTHER = (
-    "leads to another cluster than before, and that is confirmed; on {uid} this update creates: "
-    "{created}; updates: {updated}; what the fleet has brought to {old} stays there, managed no longer"
-)
 EVERYTHING = "*"
 """Path of ``ignore_changes`` that has the engine leave an object as it is."""
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
@@ -242,7 +238,7 @@ class Identification:
         kubeconfig = await self._kubeconfig_now(name)
         answer = await in_thread(partial(_answer, name, kubeconfig, [_as_leftover(one)]))
         if answer.objects is None:
-            raise RefusedError([Problem(_UNCOMPARED, subject=f"{one.key} on {name}")])
+            raise RefusedError([Problem(SILENT, subject=f"{one.key} on {name}")])
         return {name: answer}
 
     async def _kubeconfig_now(self, name: str) -> str:
@@ -430,6 +426,7 @@ class Identification:
             asked={name for name, answer in answers.items() if answer.objects is not None},
             declared=declared(),
             others=self.planned.others,
+            unasked=UNASKED if in_process() else SILENT,
         )
         providers: tuple[OwnProvider, ...] = ()
         if not in_process() and self._contested:
@@ -481,7 +478,7 @@ class Identification:
     def _refuse_unknown(self, leaving: Sequence[Arrival], answers: Mapping[str, Answer]) -> None:
         """Raise an error if what somebody else has made would be deleted, or if that is not known."""
         unknown = sorted({one.cluster for one in leaving if answers[one.cluster].objects is None})
-        problems = [Problem(_UNCOMPARED, subject=f"member {name}") for name in unknown]
+        problems = [Problem(SILENT, subject=f"member {name}") for name in unknown]
         problems += not_ours(leaving, _live(answers), self.plan)
         if problems:
             raise RefusedError(problems)
@@ -490,12 +487,10 @@ class Identification:
         """Warn of each member whose name leads to another cluster, with what becomes of the objects on both."""
         for name in others:
             stood = [one for one in arrivals(self.plan, name, elsewhere=True) if (name, one.key) in self.plan.standing]
-            found = [one for one in stood if _live(answers)(one) is not None]
-            created = few(sorted(str(one.key) for one in stood if one not in found)) or "nothing"
-            updated = few(sorted(str(one.key) for one in found)) or "nothing"
-            old = self.plan.past.members[name].uid
-            what = _ANOTHER.format(uid=answers[name].uid, old=old, created=created, updated=updated)
-            pulumi.log.warn(str(Problem(what, subject=f"member {name}")), self.parent)
+            found = {one.key for one in stood if _live(answers)(one) is not None}
+            uids = {other: answers[other].uid for other in self.members if other in answers}
+            warning = warn_of_another(self.plan, name, uids, found, [one.key for one in stood])
+            pulumi.log.warn(str(warning), self.parent)
 
     def _left(self) -> dict[str, str]:
         """Return the kubeconfigs of members that are no longer declared and on which something is deleted."""
@@ -723,7 +718,7 @@ def _trial(mode: ApplyMode) -> ApplyMode:
 def _without_secrets(one: Arrival, found: ObservedObject | None) -> ObservedObject:
     """Return a comparison without words of an API server that may quote something secret."""
     if found is None:
-        return ObservedObject(one.key, str(one.data["apiVersion"]), error=_UNCOMPARED)
+        return ObservedObject(one.key, str(one.data["apiVersion"]), error=SILENT)
     return attrs.evolve(found, error=REDACTED) if found.error and secret_fields(one.data) else found
 
 

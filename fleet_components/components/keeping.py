@@ -25,6 +25,7 @@ from fleet_components.live.connection import Connection, Leftover, UnexpectedAns
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.observed import SILENT
 from fleet_components.model.text import few, visible
 from fleet_components.plan import names
 
@@ -36,7 +37,6 @@ _TAKEN_AWAY = (
     "whole"
 )
 _UNKNOWN = "{key} on {member}: fields that kubectl has set there may be taken away: {reason}"
-_SILENT = "its cluster does not answer, or not as Kubernetes does"
 
 Sent = Sequence[Mapping[str, Any]]
 """An object as it was sent last, and as it is sent now."""
@@ -118,7 +118,7 @@ def keeping(identification: Identification, member: str) -> ResourceHookBinding 
 
 def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
     """Carry something out with a connection; return why it could not be, empty if it was."""
-    wrong = [_SILENT]
+    wrong = [SILENT]
 
     def connect(deadline: float) -> None:
         with connected(kubeconfig, deadline) as member:

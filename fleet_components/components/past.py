@@ -36,6 +36,7 @@ from fleet_components.plan import names
 from fleet_components.plan.departures import perhaps_gone
 from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.lost import confirmed_elsewhere
 from fleet_components.plan.past import Past, Standing, fleets_of
 from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
 
@@ -99,30 +100,38 @@ def _declared() -> DeclaredFleets:
 _DECLARED: WeakKeyDictionary[Any, DeclaredFleets] = WeakKeyDictionary()
 
 
-def as_members_say(past: Past, members: Iterable[Member]) -> Past:
+def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[str]) -> Past:
     """Return the past without the objects that were deleted to be replaced, and never created.
 
-    The members are asked, as far as their kubeconfigs are known before anything is registered.
+    The same of what is not on another cluster, to which the name of a member leads now, if that is
+    confirmed. The members are asked, as far as their kubeconfigs are known before anything is registered.
     Where one does not answer, they count as standing: what replaces them has to be confirmed.
     """
     known = {one.name: one for one in members if isinstance(one.kubeconfig, str) and not one.lost}
     clusters = {name: member.cluster for name, member in known.items()}
-    asked = list(perhaps_gone(past.compared(clusters), clusters))
+    unsure = {found.urn for found in perhaps_gone(past.compared(clusters), clusters)}
+    traced = {name for name in known if confirm and name in past.members and past.members[name].uid}
+    asked = [found for found in past.standing if found.urn in unsure or found.cluster in traced]
     if not asked or in_process():
         return past
-    gone = set[str]()
+    gone, anew = set[str](), dict[str, str]()
 
     def ask(name: str, standing: Sequence[Standing]) -> None:
         objects = {_leftover(one): one.urn for one in standing}
         with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
             answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
             there = objects.keys() if answer.objects is None else answer.objects.keys()
-            gone.update(urn for one, urn in objects.items() if one not in there)
+            elsewhere = name in traced and confirmed_elsewhere(past, name, answer.uid, confirm)
+            anew.update({name: answer.uid or ""} if elsewhere else {})
+            absent = (urn for key, urn in objects.items() if key not in there)
+            gone.update(urn for urn in absent if elsewhere or urn in unsure)
 
     by_member = grouped(asked, lambda one: one.cluster)
     list(at_once((partial(ask, name, standing) for name, standing in by_member.items()), _AT_ONCE))
     standing = (attrs.evolve(one, gone=one.gone or one.urn in gone) for one in past.standing)
-    return attrs.evolve(past, standing=tuple(standing))
+    now = {name: attrs.evolve(past.members[name], anew=uid) for name, uid in anew.items()}
+    found = attrs.evolve(past, standing=tuple(standing), members={**past.members, **now})
+    return found.with_unsettled_broken() if now else found
 
 
 def _leftover(one: Standing) -> Leftover:

@@ -17,6 +17,7 @@ from fleet_components.live.connection import Leftover, ask_cluster
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.trial import Trial, try_all
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
 from fleet_components.plan.apply_mode import ApplyMode
@@ -31,7 +32,6 @@ _REFUSED_HINT = (
 _UNCHECKED = "is to be replaced on {where}; the new form is not checked: {reason}"
 _UNCHECKED_HINT = "if the API server refuses it then, the object is gone until an update creates it"
 _NO_KUBECONFIG = "no kubeconfig is known to ask with"
-_SILENT = Trial(unchecked="its API server does not answer")
 _SECONDS = 1.5
 """Longest time for a question after a failure; the engine kills the program soon after."""
 
@@ -70,7 +70,8 @@ class FormTrials:
             if wanted and name not in silent:
                 asked.append(in_thread(partial(_trials, name, kubeconfigs.get(name, ""), wanted)))
             else:
-                self.found |= {(name, Manifest(each.data).key): _SILENT for each in wanted}
+                unasked = Trial(unchecked=SILENT)
+                self.found |= {(name, Manifest(each.data).key): unasked for each in wanted}
         for trials in await asyncio.gather(*asked):
             self.found |= trials
         if problems := list(_refused(self.found, self.written)):

@@ -18,15 +18,15 @@ from fleet_components.content.guarded import read_json, read_yaml
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.live.credential import credential
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 
 if TYPE_CHECKING:
     from httpx2 import Client
 
-_UNUSABLE = "cannot be deleted: the kubeconfig of its cluster does not work, or its credential plugin"
-_SILENT = "cannot be deleted: its cluster does not answer, or not as Kubernetes does"
-_REFUSED = "cannot be deleted: its cluster {}"
+_UNDELETED = "cannot be deleted: {}"
+_REFUSED = _UNDELETED.format("its cluster {}")
 _LONGEST = 2000
 # msgspec, which lightkube reads with, ends the process when two threads are the first to read (seen with 0.22.0).
 _READING = threading.Lock()
@@ -106,12 +106,12 @@ def delete_leftovers(
     Raises:
         FleetError: some objects could not be deleted; the others were.
     """
-    outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNUSABLE)
+    outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNDELETED.format(UNUSABLE))
 
     def delete(deadline: float) -> None:
         with connected(kubeconfig, deadline) as member:
             # The kubeconfig works: what is not reached before the deadline is reported with this reason.
-            outcome.update(dict.fromkeys(objects, _SILENT))
+            outcome.update(dict.fromkeys(objects, _UNDELETED.format(SILENT)))
             for leftover in outcome:
                 with suppress(Exception):
                     outcome[leftover] = member.delete(leftover, stacks, spares_found=spares_found)

@@ -25,11 +25,10 @@ from fleet_components.live.connection import (
     within,
 )
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.model.text import few
 
-_UNUSABLE = "its kubeconfig or its credential plugin does not work"
-_SILENT = "its API server does not answer"
 _UNREAD = "its API server {}"
 _HELD = "the object itself holds {}"
 _QUOTA = "the object itself holds what its new form needs of ResourceQuota {}"
@@ -72,11 +71,11 @@ def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
         timeout: limit for the whole call, in seconds; each object adds a quarter of a second.
     """
     found: dict[ObjectKey, Trial] = {}
-    reasons = [_UNUSABLE]
+    reasons = [UNUSABLE]
 
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline) as member:
-            reasons.append(_SILENT)
+            reasons.append(SILENT)
             for one in objects:
                 found[Manifest(one.data).key] = tried(member, one)
 

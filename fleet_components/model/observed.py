@@ -24,6 +24,10 @@ Available = Literal["", "Available", "ManifestNotAvailableYet", "NotTrackable"]
 """KubeFleet's reasons for the condition ``Available`` of a manifest; empty while it is not known."""
 Compared = Literal["", "NoDiffFound", "FoundDiff", "FoundDiffInDegradedMode", "FailedToReportDiff"]
 """KubeFleet's reasons for the condition ``DiffReported`` of a manifest; empty where nothing is compared."""
+SILENT = "its cluster does not answer, or not as Kubernetes does"
+"""Reason for which something of a member is not known, or not done there."""
+UNUSABLE = "its kubeconfig or its credential plugin does not work"
+"""The same reason, where the cluster could not be asked."""
 
 
 @attrs.frozen(order=True)
@@ -59,6 +63,8 @@ class ObservedObject:
         status: its status on the member; None if that is unknown.
         there: the object as the member has it; None if it has none, or if that is unknown.
         leaving: True if it is not wanted there any more, and has not been deleted yet.
+        absent: True if it was brought there, and is not there any more; ``causes`` say how that
+            is known.
     """
 
     key: ObjectKey
@@ -74,6 +80,7 @@ class ObservedObject:
     status: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
     leaving: bool = False
+    absent: bool = False
 
 
 @attrs.frozen

@@ -1,8 +1,11 @@
-"""Write objects again that an interrupted update may have changed on a member.
+"""Write objects again: those that an interrupted update may have changed, and those that are missing.
 
 If the engine is stopped while it writes an object, the state keeps the old inputs although the member may have the new
 object. When the source then goes back to the old content, old and new inputs are equal and the engine would send
 nothing. An annotation with a revision makes the inputs differ.
+
+An object that the state does not have any more, as after a refresh, is created by the engine
+whatever is decided.
 """
 
 from __future__ import annotations
@@ -13,12 +16,19 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.text import few
+from fleet_components.plan.departures import old_objects
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.past import Past, Standing
 from fleet_components.plan.record import Objects, Record
+from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
 
 P = TypeVar("P", bound=Placed)
 R = TypeVar("R", bound=Record[Any, Any])
+_MISSING = "{objects} {are} missing there"
+_INTERRUPTED = "the last update was killed while it wrote {objects}"
 
 
 def written_where_interrupted(
@@ -98,3 +108,52 @@ def _marked(
     if again == entry.placed.again:
         return entry
     return attrs.evolve(entry, placed=attrs.evolve(entry.placed, again=again))
+
+
+def mended(decided: Decided, past: Past, standing: Mapping[Pair, Standing]) -> Decided:
+    """Return a decision that names the objects that are missing on members, and updates these members.
+
+    A member that runs what it should, and one that is held, keep their place in the decision: the
+    engine creates what the state does not have, and writes what it was writing when it was killed,
+    in the wave of the member.
+
+    Args:
+        decided: a decision that is carried out without a hub.
+        past: what was decided and what stands.
+        standing: the standing objects, by member and object.
+    """
+    missing, broken = dict[str, tuple[ObjectKey, ...]](), dict[str, str]()
+    for cluster in decided.deliveries:
+        here, keys = decided.done(cluster), decided.keys(cluster)
+        if here.revision is None or here.lost:
+            continue
+        gone = _missing(decided, past, standing, cluster)
+        stands = {key: standing[cluster, key] for key in keys if (cluster, key) in standing}
+        absent = [*gone, *(key for key, found in stands.items() if found.gone)]
+        midway = [key for key, found in stands.items() if found.interrupted]
+        missing |= {cluster: gone} if gone else {}
+        broken |= {cluster: _why(absent, midway)} if absent or midway else {}
+    if not broken:
+        return decided
+    return attrs.evolve(decided, missing=missing, mends=broken).mended()
+
+
+def _missing(
+    decided: Decided,
+    past: Past,
+    standing: Mapping[Pair, Standing],
+    cluster: str,
+) -> tuple[ObjectKey, ...]:
+    """Return the objects that a member was sent, that are wanted, and that the state does not have."""
+    absent = tuple(key for key in decided.keys(cluster) if (cluster, key) not in standing)
+    if not absent:
+        return ()
+    sent = {Manifest(data).key for data in old_objects(past, decided, decided.name, cluster)}
+    return tuple(key for key in absent if key in sent)
+
+
+def _why(absent: Collection[ObjectKey], midway: Collection[ObjectKey]) -> str:
+    objects, written = (few(sorted(map(str, keys))) for keys in (absent, midway))
+    are = "is" if len(absent) == 1 else "are"
+    words = [_MISSING.format(objects=objects, are=are)] if absent else []
+    return "; ".join([*words, *([_INTERRUPTED.format(objects=written)] if midway else [])])

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import ObjectKey, value_at
+from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few, visible
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
@@ -32,7 +33,8 @@ _UNKNOWN_HINT = (
     "the program, with fleet:takesOver: {{{taken}}}; if it is on another cluster: "
     "fleet:takesOver: {{{left}}}"
 )
-_SILENT = "the member does not answer"
+UNASKED = "no member is asked"
+"""Reason for which members are not known in a plan that is made without an engine."""
 _NO_UID = "the state has no uid of it"
 _OTHER_UID = "another object of that name is there"
 _GONE = "nothing of that name is there"
@@ -86,6 +88,7 @@ class Facts:
             is not known.
         declared: URNs of resources that the program is known to declare.
         others: plans of the other fleets of the program.
+        unasked: why members that are not among ``asked`` were not asked, or have not answered.
     """
 
     uids: Mapping[str, str | None]
@@ -94,6 +97,7 @@ class Facts:
     reach: frozenset[str] | None = None
     declared: Collection[str] = ()
     others: Sequence[FleetPlan] = ()
+    unasked: str = SILENT
 
 
 @attrs.frozen
@@ -123,6 +127,12 @@ def contests(plan: FleetPlan) -> tuple[Contest, ...]:
         for claim in claims.get(key, ())
         if not plan.leaves_alone(cluster, claim)
     )
+
+
+def claimed(plan: FleetPlan) -> tuple[Problem, ...]:
+    """Return what is to be known of other resources of the stack where no member is asked."""
+    judgement = judge_claims(plan, Facts(uids={}, live=lambda _: None, asked=(), unasked=UNASKED))
+    return (*judgement.refused, *judgement.unknown, *judgement.warnings)
 
 
 def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
@@ -228,7 +238,7 @@ def _judge_unknown(
     """Judge an object of which it is not known whether other resources are it."""
     unsure = [one for one in found if _is_there(plan, one, facts) is None]
     named = [one for one in unsure if plan.takes_over(one.cluster, one.claim)]
-    if len(named) == 1 and _why(named[0], facts) in (_SILENT, _NO_UID):
+    if len(named) == 1 and _why(named[0], facts) in (facts.unasked, _NO_UID):
         taken[named[0].pair] = named[0].claim.urn  # the user says so
         return
     for one in unsure:
@@ -238,7 +248,7 @@ def _judge_unknown(
 
 def _why(one: Contest, facts: Facts) -> str:
     if one.cluster not in facts.asked:
-        return _SILENT
+        return facts.unasked
     if not one.claim.uid:
         return _NO_UID
     return _OTHER_UID if facts.live(one.pair) else _GONE

@@ -207,7 +207,7 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
             pairs = [(cluster, key) for key in one.keys(cluster)]
             there = [stood[pair] for pair in pairs if pair in stood]
             recorded = {standing.key: standing.recorded for standing in there if standing.recorded}
-            for key, forced in _forced_of(recorded, delivery.written).items():
+            for key, forced in forced_of(recorded, delivery.written).items():
                 yield Replacement(one.name, cluster, key, *forced)
             owners = {standing.key: standing.subject for standing in there if not standing.recorded}
             for owner in sorted(set(owners.values())):
@@ -240,7 +240,7 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
             objects = record.objects(placed, cluster)
             sent[one.subject, one.cluster] = {Manifest(data).key: data for data in objects}
         data = sent[one.subject, one.cluster].get(one.key)
-        if data is not None and _forced_of({one.key: one.recorded}, (data,)):
+        if data is not None and forced_of({one.key: one.recorded}, (data,)):
             yield one
 
 
@@ -285,7 +285,7 @@ def _forced(before: Objects, now: Objects) -> Forced:
     return {key: forced for key, forced in found.items() if forced[0]}
 
 
-def _forced_of(recorded: Mapping[ObjectKey, Recorded], now: Objects) -> Forced:
+def forced_of(recorded: Mapping[ObjectKey, Recorded], now: Objects) -> Forced:
     """Return the same for objects that the state records one by one."""
     found = {}
     for data in now if recorded else ():

@@ -17,11 +17,13 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
+from fleet_components.plan.again import mended
 from fleet_components.plan.consignment import consignment_of
 from fleet_components.plan.departures import (
     Coverage,
     Replacement,
     departures,
+    forced_of,
     replacements,
     swept,
     undone,
@@ -44,6 +46,7 @@ from fleet_components.plan.pass_over import not_passed_over, passed_over, passed
 from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.quantities import no_quantities
+from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
 from fleet_components.plan.source import Source
@@ -95,6 +98,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
         raise FleetError(problems)
+    subjects = _mended(subjects, past, options)
     subjects, precedence, blocked = _in_order(subjects, past, inventory, options)
     subjects, replaced = _as_applied(subjects, past, options)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
@@ -141,6 +145,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         coverage=coverage,
         written=source.catalogue,
     )
+    plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
     warnings = (*plan.warnings, *known_clashes(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
 
@@ -263,6 +268,23 @@ def _in_order(
         return subjects, Precedence(), {}
     stands = {(found.cluster, found.key) for found in past.standing}
     return ordered(subjects, past, inventory, stands)
+
+
+def taken_replacements(plan: FleetPlan) -> Iterator[Replacement]:
+    """Yield the objects of other resources of the stack that come and that the provider creates anew."""
+    for (cluster, key), claims in plan.taken_over.items():
+        decided, recorded = plan.brought[cluster, key], Recorded.of(claims[0].outputs)
+        if recorded:
+            written = decided.deliveries[cluster].written
+            for forced in forced_of({key: recorded}, written).values():
+                yield Replacement(decided.name, cluster, key, *forced)
+
+
+def _mended(subjects: Sequence[Decided], past: Past, options: Options) -> tuple[Decided, ...]:
+    """Return the decisions with what is missing on members; what a hub brings is in no state."""
+    standing = {(found.cluster, found.key): found for found in past.standing}
+    direct = {decided.name for decided in subjects if not decided.hub and not options.hub}
+    return tuple(mended(each, past, standing) if each.name in direct else each for each in subjects)
 
 
 def _as_applied(

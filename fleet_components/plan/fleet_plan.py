@@ -149,8 +149,8 @@ class FleetPlan:
         )
 
     def is_unfinished(self, decided: Decided) -> bool:
-        """Return whether the last update has ended in the middle of an object that a subject brings."""
-        return any(
+        """Return whether objects of a subject are missing, or the last update ended in the middle of some."""
+        return bool(decided.missing) or any(
             one.gone or one.interrupted
             for cluster in decided.record.decisions
             for one in self.standing_of.get((decided.name, cluster), ())

@@ -1,14 +1,16 @@
-"""Members that are lost, are back, or do not answer: what each may have, and what an update does about it."""
+"""Members that are lost, are back, lead elsewhere, or do not answer: what each has and gets."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.identity import other_cluster
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import DECLARED, LOST, KnownMember, Past
 from fleet_components.rollout.rollout import Change
@@ -24,6 +26,12 @@ _TAKEN_UP = "{objects} on {member}: taken up again, as the member is back"
 _BREAKS = "{} not answer: the update breaks there, {}"
 _RESTS = "{} not answer: nothing is sent there in this update"
 _BREAKS_HINT = "run it when they answer; one that is gone, or stays away: pulumi config set fleet:lost NAME"
+_ANOTHER = (
+    "leads to another cluster than before, and that is confirmed; on {uid} this update creates: "
+    "{created}; updates: {updated}; what the fleet has brought to {old} stays there, managed no "
+    "longer"
+)
+_STAYS_ON = "; {member} leads there now, and nothing brings it what stays there: {objects}"
 _WRITES = (Change.ADD, Change.UPDATE)
 
 
@@ -86,11 +94,53 @@ def warn_of_silent(plan: FleetPlan, silent: Iterable[str]) -> Iterator[Problem]:
         yield Problem(what.format(do, where), subject=subject, hint=hint)
 
 
+def confirmed_elsewhere(
+    past: Past,
+    name: str,
+    uid: str | None,
+    confirm: Collection[str],
+) -> bool:
+    """Return whether a member's name leads to another cluster than before, and a token confirms it."""
+    known = past.members[name]
+    if not uid or not known.uid or uid == known.uid:
+        return False
+    return other_cluster({"uid": known.uid}, {"member": name, "uid": uid}, confirm) is None
+
+
+def warn_of_another(
+    plan: FleetPlan,
+    name: str,
+    uids: Mapping[str, str | None],
+    found: Collection[ObjectKey],
+    stood: Collection[ObjectKey],
+) -> Problem:
+    """Return a warning of a member whose name leads to another cluster: what becomes of objects on both.
+
+    Args:
+        plan: the plan.
+        name: the member.
+        uids: uids of the clusters to which the names of members lead now.
+        found: the objects of the fleet that the other cluster has already.
+        stood: the objects that come there and were on the old one.
+    """
+    old = plan.past.members[name].uid
+    created = few(sorted(str(key) for key in stood if key not in found)) or "nothing"
+    updated = few(sorted(map(str, found))) or "nothing"
+    what = _ANOTHER.format(uid=uids[name], old=old, created=created, updated=updated)
+    # Of exchanged names: what only the other one had.
+    for now in sorted(other for other, uid in uids.items() if uid == old):
+        there = (stands.key for stands in plan.past.standing if stands.cluster == name)
+        left = sorted(str(key) for key in there if (now, key) not in plan.brought)
+        what += _STAYS_ON.format(member=now, objects=few(left, _SHOWN)) if left else ""
+    return Problem(what, subject=f"member {name}")
+
+
 def _sent(plan: FleetPlan, member: str) -> Iterator[str]:
     """Yield what is sent to a member, each in words."""
     for one in plan.subjects:
         entry = one.entries.get(member)
-        if entry and entry.placed and entry.change in _WRITES and not one.hub:
+        writes = entry and (entry.change in _WRITES or member in one.missing)
+        if entry and entry.placed and writes and not one.hub:
             yield f"in wave {entry.placed.wave} of {one.subject.key}"
     if any(one.cluster == member and one.fate in _DELETED for one in plan.departures):
         yield "at the end, where objects are deleted"

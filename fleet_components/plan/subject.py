@@ -324,6 +324,10 @@ class Decided:
         first: names of the subjects that are delivered before it on each member.
         hub: the system of the hub that carries it out, ``kubefleet`` or ``karmada``: the decision is a forecast then.
             Empty if it is delivered directly.
+        missing: objects that members were sent and that the state does not have any more, by member:
+            they are created.
+        mends: why members are updated that run what they should, by member: objects are missing
+            there, or half written.
     """
 
     subject: Subject[Any]
@@ -331,6 +335,8 @@ class Decided:
     outcome: Any
     first: tuple[str, ...] = ()
     hub: str = ""
+    missing: Mapping[str, tuple[ObjectKey, ...]] = attrs.field(factory=dict)
+    mends: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def name(self) -> str:
@@ -371,7 +377,29 @@ class Decided:
         """
         subject: Any = self.subject
         subject = attrs.evolve(subject, waits={**subject.waits, **gates})
-        return attrs.evolve(self, subject=subject, outcome=subject.decide(self.before))
+        return attrs.evolve(self, subject=subject, outcome=subject.decide(self.before)).mended()
+
+    def mended(self) -> Self:
+        """Return it with the members of ``mends`` updated in their waves, where it leaves them alone."""
+        rollout: Rollout = self.outcome.rollout
+        entries, waves = dict(rollout.entries), {wave.number: wave for wave in rollout.waves}
+        for cluster, why in self.mends.items():
+            entry = entries[cluster]
+            if entry.placed is None or entry.placed.version != self.done(cluster).version:
+                continue
+            if entry.change is Change.UPDATE:
+                entries[cluster] = attrs.evolve(entry, reason=entry.reason or why)
+            if entry.change is not Change.KEEP:
+                continue
+            entries[cluster] = attrs.evolve(entry, change=Change.UPDATE, reason=why)
+            wave = waves.get(entry.placed.wave, Wave(entry.placed.wave, ()))
+            clusters = tuple(sorted({*wave.clusters, cluster}))
+            waves[wave.number] = attrs.evolve(wave, clusters=clusters)
+        if entries == rollout.entries:
+            return self
+        ordered = tuple(waves[number] for number in sorted(waves))
+        rollout = attrs.evolve(rollout, entries=entries, waves=ordered)
+        return attrs.evolve(self, outcome=attrs.evolve(self.outcome, rollout=rollout))
 
     def by_hub(self) -> Self:
         """Return it as a hub carries it out, which goes on by itself: reasons name no update that would."""

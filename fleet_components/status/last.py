@@ -31,7 +31,8 @@ def last(plan: FleetPlan, decided: Decided) -> Decided | None:
     if decided.before.revision < 0:
         return None
     record = _completed(decided.before, decided.record)
-    outcome = attrs.evolve(decided.outcome, record=record, rollout=Rollout(_entries(decided)))
+    entries = {**_entries(decided), **_waiting(plan, decided)}
+    outcome = attrs.evolve(decided.outcome, record=record, rollout=Rollout(entries))
     subject: Any = decided.subject
     if isinstance(subject, PlacementSubject):
         subject = _subject(subject, record, plan.past.shown.get(decided.name, {}))
@@ -90,8 +91,11 @@ def _entries(decided: Decided) -> dict[str, Entry]:
         if here.lost:
             entries[cluster] = Entry(Change.HELD, placed, "the member is marked lost, nothing is sent to it")
         elif here.version == placed.version and cluster not in broken:
-            held = placed.revision != before.revision and not external
-            reason = decided.entries[cluster].reason if held and cluster in decided.entries else ""
+            now = decided.entries.get(cluster)
+            # Without an update run that takes it, a member is to stay on its revision.
+            waits = not external or (now is not None and now.change is Change.HELD)
+            held = placed.revision != before.revision and waits
+            reason = now.reason if held and now else ""
             entries[cluster] = Entry(Change.HELD if held else Change.KEEP, placed, reason)
         elif cluster in broken:
             entries[cluster] = Entry(Change.ADD if here.revision is None else Change.UPDATE, placed)
@@ -99,6 +103,18 @@ def _entries(decided: Decided) -> dict[str, Entry]:
             entries[cluster] = Entry(Change.HELD, placed, NOT_BEGUN)
     leaving = (c for c, here in done.items() if here.revision is not None and c not in before.decisions)
     return {**entries, **{cluster: Entry(Change.REMOVE, None) for cluster in leaving}}
+
+
+def _waiting(plan: FleetPlan, decided: Decided) -> dict[str, Entry]:
+    """Return the members that are held and have nothing of a subject yet: an approval is missing."""
+    if changed_since(plan, decided):
+        return {}
+    known = plan.past.members.keys() - decided.before.decisions.keys()
+    return {
+        name: entry
+        for name, entry in decided.entries.items()
+        if name in known and entry.change is Change.HELD and entry.placed is None
+    }
 
 
 def _subject(subject: PlacementSubject, record: Any, shown: Mapping[str, Any]) -> PlacementSubject:

@@ -25,6 +25,9 @@ _UNREACHABLE = "cluster is unreachable"
 """Words of the Kubernetes provider for a member that does not answer."""
 _INTERRUPTED = "an update was killed while {} it: what is there is not known, and the next update {} it again"
 _GONE = "it is gone: it was deleted to be replaced and not created; the next update creates it"
+_FORGOTTEN = "the state does not have it any more, as after a refresh: the next update creates it"
+_VANISHED = re.compile(r'"(?P<name>[^"]+)" not found$')
+"""Words of an API server for an object that an update was to change, and that is not there."""
 # Words of the Kubernetes provider, around those of the API server or the workload.
 _FRAME = re.compile(
     r"\s*(\d+ errors? occurred:|\* |"
@@ -51,7 +54,8 @@ def recorded(
         events: the events of that update; None where nobody has kept them.
     """
     reader = _Reader(plan, decided, state, events or Events())
-    members = [*decided.record.decisions, *(one.cluster for one in plan.past.standing if one.subject == decided.name)]
+    standing = (found.cluster for found in plan.past.standing if found.subject == decided.name)
+    members = [*decided.entries, *decided.record.decisions, *standing]
     return {cluster: reader.member(cluster) for cluster in sorted(dict.fromkeys(members))}
 
 
@@ -139,6 +143,10 @@ class _Reader:
         written = stored is not None and (self._settled(cluster) or _is_sent(stored, wanted, delivery))
         # The provider keeps the former inputs of an object that was updated and did not become ready.
         written = written or (stored is not None and bool(kept) and _is_live(stored, wanted))
+        if stored is None and wanted and self._runs(cluster):
+            return attrs.evolve(found, causes=(*error, _FORGOTTEN), absent=True)
+        if stored and not written and _vanished(error, key):
+            return attrs.evolve(found, causes=error, absent=True)
         if not error:
             return attrs.evolve(found, applied="Applied", available=_available(wanted, stored)) if written else found
         if written:
@@ -154,6 +162,10 @@ class _Reader:
         placed = self._decided.record.decisions.get(cluster)
         return placed is None or self._decided.record.knows(placed)
 
+    def _runs(self, cluster: str) -> bool:
+        """Return whether all objects were on a member once, as they were decided."""
+        return self._decided.done(cluster).revision is not None and self._settled(cluster)
+
     def _settled(self, cluster: str) -> bool:
         """Return whether the binding of a member, which follows its objects, is as was decided."""
         placed, done = self._decided.record.decisions.get(cluster), self._decided.done(cluster)
@@ -166,6 +178,12 @@ def words_of(error: str) -> tuple[str, ...]:
     """Return what the API server, the workload or the engine itself said, without the provider's words around it."""
     lines = (_FRAME.sub("", line).strip() for line in error.splitlines())
     return tuple(dict.fromkeys(filter(None, lines)))
+
+
+def _vanished(error: Sequence[str], key: ObjectKey) -> bool:
+    """Return whether an update failed because the object that it was to change is not there."""
+    found = (_VANISHED.search(line) for line in error)
+    return any(match["name"] == key.name for match in found if match)
 
 
 def _available(wanted: Mapping[str, Any] | None, stored: StoredResource | None) -> Available:

@@ -80,6 +80,8 @@ def stand_of(found: ObservedObject) -> Stand:
         if found.available == "ManifestNotAvailableYet":
             return Stand.UNREADY
         return Stand.DRIFTED if found.differences else Stand.STANDS
+    if found.absent:
+        return Stand.MISSING
     return Stand.UNREACHED if found.error else Stand.UNFINISHED if found.causes else Stand.MISSING
 
 

@@ -71,7 +71,9 @@ class StandIn(provider.Provider):
         return provider.UpdateResponse(with_inputs(request.news))
 
     async def read(self, request: provider.ReadRequest) -> provider.ReadResponse:
-        return provider.ReadResponse(request.resource_id, request.properties, request.inputs)
+        stands = self._file(request.type, request.resource_id).exists()
+        found = request.resource_id if stands else ""
+        return provider.ReadResponse(found, request.properties if stands else {}, request.inputs)
 
     async def delete(self, request: provider.DeleteRequest) -> None:
         if not self.reaches:

@@ -9,7 +9,8 @@ import pytest
 
 from fleet_components import Options, Past, plan_fleet, source_of
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.claims import Facts, Judgement, judge_claims, judge_releases
+from fleet_components.model.observed import SILENT
+from fleet_components.plan.claims import Facts, Judgement, claimed, judge_claims, judge_releases
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Claim, KnownMember, Standing
 from tests.engine.stories import config_map, member, namespace, placement
@@ -55,7 +56,7 @@ UNSURE = "and it cannot be known whether that is on a: "
         ("u", "v", {}, f"{UNSURE}another object of that name is there"),
         ("u", None, {}, f"{UNSURE}nothing of that name is there"),
         ("", "u", {}, f"{UNSURE}the state has no uid of it"),
-        ("u", None, {"asked": set(), "uids": {}}, f"{UNSURE}the member does not answer"),
+        ("u", None, {"asked": set(), "uids": {}}, f"{UNSURE}{SILENT}"),
         ("u", "v", {"reach": frozenset({"cluster"})}, f"{UNSURE}another object"),
         ("u", "v", {"reach": frozenset({"elsewhere"})}, ""),
         ("u", None, {"reach": frozenset()}, ""),
@@ -170,3 +171,19 @@ def test_a_part_of_a_helm_release(name: str, marks: dict[str, str], refused: boo
     assert len(found) == refused
     assert all(f"pulumi state delete '{urn}'" in str(one) for one in found)
     assert judge_releases(planned(release, takes_over=("!web",)), [PAIR], facts) == ()
+
+
+def test_a_plan_that_asks_nobody_names_other_resources() -> None:
+    (text,) = map(str, claimed(planned(claim("u"))))
+    assert text.startswith('ConfigMap shop/c: is the resource "mine" of this stack as well')
+    assert "no member is asked" in text
+    assert claimed(planned()) == ()
+
+
+def test_a_resource_that_is_handed_over_and_made_anew_is_listed() -> None:
+    old = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop", "uid": "u"}}
+    fixed = {**old, "immutable": True, "data": {"k": "old"}}
+    plan = planned(claim(outputs={**fixed, "__inputs": fixed}), takes_over=("mine",))
+    (found,) = plan.replacements
+    assert (found.cluster, found.key, found.subject) == (*PAIR, "ClusterResourcePlacement/shop")
+    assert planned(claim(outputs={**old, "data": {}}), takes_over=("mine",)).replacements == ()

@@ -130,17 +130,19 @@ def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]
 
 
 def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
-    """Return whether objects of a member may be of another version than its binding."""
+    """Return whether objects of a member may be of another version than its binding, or missing."""
     here = plan.standing_of.get((decided.name, cluster), ())
-    return any(one.recorded or one.gone or one.interrupted for one in here)
+    broken = any(found.recorded or found.gone or found.interrupted for found in here)
+    return broken or cluster in decided.missing
 
 
 def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
-    """Yield what this update changes on a member where the last one broke, object by object."""
+    """Yield what this update changes on a member where the last one broke, or objects are missing."""
     placed, member = decided.record.decisions.get(cluster), _member(decided, cluster)
     if placed is None:
         return
-    new, here = _objects(decided.record, placed, member), plan.standing_of[decided.name, cluster]
+    new = _objects(decided.record, placed, member)
+    here = plan.standing_of.get((decided.name, cluster), ())
     recorded = {one.key: one.recorded for one in here if not one.gone}
     stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
     known, wanted = _by_key(stood), _by_key(new)

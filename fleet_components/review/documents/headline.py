@@ -203,11 +203,12 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which clusters get something new of which subjects: ``5 clusters get a new image of shop in 3 waves``."""
     by_words: dict[str, list[Document]] = defaultdict(list)
     for one in subjects:
-        if _names(one, "updated"):
+        if _written(one):
             by_words[_novelty(one)].append(one)
     for words, found in by_words.items():
-        clusters = {name for one in found for name in _names(one, "updated")}
-        waves = max(len({each["wave"] for each in one["clusters"] if each["change"] == "updated"}) for one in found)
+        clusters = {name for one in found for name in _written(one)}
+        rows = ([row for row in one["clusters"] if row["change"] == "updated"] for one in found)
+        waves = max(len({row["wave"] for row in moved}) for moved in rows)
         get = "gets" if len(clusters) == 1 else "get"
         in_waves = f" in {count(waves, 'wave')}" if waves > 1 else ""
         yield f"{_clusters(clusters)} {get} {words} of {_named(found)}{in_waves}"
@@ -215,7 +216,7 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 
 def _novelty(subject: Document) -> str:
     """Return what is new about the objects of a subject that members are updated with, an image first."""
-    updated = set(_names(subject, "updated"))
+    updated = set(_written(subject))
     changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
     fields = [field["field"] for one in changes if one["change"] == "update" for field in one["fields"]]
     objects = {change: len({one["object"] for one in changes if one["change"] == change}) for change in _OBJECTS}
@@ -289,6 +290,14 @@ def _names(subject: Document, change: str) -> list[str]:
     members = [one for one in subject["clusters"] if one["change"] == change]
     # What a hub cannot apply is told as not fulfilled.
     return [one["name"] for one in members if not (change == "updated" and one["unapplied"])]
+
+
+def _written(subject: Document) -> list[str]:
+    """Return the members that are updated, and those that are held and where objects are written."""
+    now = [each for each in subject["content"] or () if not each["later"]]
+    written = {name for each in now if each["change"] != "delete" for name in each["members"]}
+    held = (name for name in _names(subject, "held") if name in written)
+    return [*_names(subject, "updated"), *held]
 
 
 def _all_of(subjects: Sequence[Document], change: str) -> str:

@@ -202,7 +202,8 @@ def _broken(members: Sequence[Document]) -> list[Document]:
             alike["", str(Stand.UNREACHED), (row["why"],), None].append(row["name"])
             continue
         for one in wrong or [{"object": "", "state": row["state"], "words": ()}]:
-            state = row["state"] if one["state"] == Stand.MISSING else one["state"]
+            unknown_yet = one["state"] == Stand.MISSING and not one["words"]
+            state = row["state"] if unknown_yet else one["state"]
             alike[one["object"], state, tuple(one["words"]), row["wave"]].append(row["name"])
     return [
         {"members": names, "object": key or None, "state": state, "words": list(words), "wave": wave}

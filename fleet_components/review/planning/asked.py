@@ -1,20 +1,31 @@
-"""Statuses with what the members themselves say, asked beside what the stack knows."""
+"""Statuses and plans with what the members themselves say, asked beside what the stack knows."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import attrs
 
 from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.at_once import at_once
+from fleet_components.live.connection import ask_cluster
 from fleet_components.model.observed import ObservedMember, ObservedObject
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.identity import other_cluster
+from fleet_components.plan.lost import warn_of_silent
+from fleet_components.plan.past import LOST
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs
 from fleet_components.review.planning.statuses import Status
+from fleet_components.review.planning.survey import Survey
 
+_AT_ONCE = 16
 _ACCEPTED = "its API server would take it now"
 
 
@@ -49,6 +60,60 @@ def asked(
     answers = dict(observe(reached, {name: wanted[name] for name in reached}, timeout=timeout, watch=watch))
     unreached = {name: ObservedMember(unreached=UNKNOWN) for name in wanted if name not in known}
     return tuple(_answered(status, {**answers, **unreached}) for status in found)
+
+
+def answering(
+    found: Survey,
+    state: StackState,
+    given: Mapping[str, Path],
+    timeout: float,
+    watch: Watch = unwatched,
+) -> Survey:
+    """Return plans that say which members do not answer, and which are other clusters than before.
+
+    Args:
+        found: the plans.
+        state: the state that they start from, which has the kubeconfigs of the members.
+        given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
+        timeout: how long a member has, in seconds.
+        watch: is told how many members are asked.
+
+    Raises:
+        FleetError: a given kubeconfig cannot be read, or there is no such member.
+    """
+    members = (MemberName(plan.options.fleet, name) for plan in found.plans for name in _reached(plan))
+    known = kubeconfigs(state, given, members)
+    uids: dict[MemberName, str | None] = {}
+
+    def ask(name: MemberName, kubeconfig: str) -> None:
+        uids[name] = ask_cluster(kubeconfig, timeout=timeout).uid
+
+    with watch(f"asking {count(len(known), 'member')}"):
+        list(at_once((partial(ask, *each) for each in known.items()), _AT_ONCE))
+    return attrs.evolve(found, plans=tuple(_as_answered(plan, uids) for plan in found.plans))
+
+
+def _as_answered(plan: FleetPlan, uids: Mapping[MemberName, str | None]) -> FleetPlan:
+    """Return a plan with what follows from the uids of its members; the uid of a silent one is None."""
+    named = {name: MemberName(plan.options.fleet, name) for name in _reached(plan)}
+    here = {name: uids[member] for name, member in named.items() if member in uids}
+    refused = []
+    for name in here.keys() & plan.past.members.keys():
+        old, new = {"uid": plan.past.members[name].uid}, {"member": name, "uid": here[name]}
+        refused.append(other_cluster(old, new, plan.options.confirm))
+    unknown = [name for name in plan.sent_to if name not in here]
+    unasked = [Problem(UNKNOWN, subject=f"member {name}") for name in unknown]
+    silent = warn_of_silent(plan, [name for name, uid in here.items() if uid is None])
+    return attrs.evolve(
+        plan,
+        warnings=(*plan.warnings, *silent, *unasked),
+        refused=(*plan.refused, *sorted(filter(None, refused), key=str)),
+    )
+
+
+def _reached(plan: FleetPlan) -> list[str]:
+    """Return the members that a plan may send something to; nothing is sent to lost ones."""
+    return [name for name, state in plan.members.items() if state != LOST]
 
 
 def _decided(status: Status) -> Iterator[MemberName]:
@@ -88,7 +153,7 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return attrs.evolve(known, causes=(*known.causes, live.error))  # the member does not let it be read
     if known.applied == "Applied":
         if missing:
-            return attrs.evolve(live, applied="", available="", differences=())
+            return attrs.evolve(live, applied="", available="", differences=(), absent=True)
         return attrs.evolve(live, applied="Applied", available=live.available or known.available, error="")
     if live.error:
         return attrs.evolve(live, applied="ManifestApplyFailed")

@@ -20,6 +20,7 @@ from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.plan.claims import claimed
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -272,7 +273,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         raise FleetError(map(said_here, told)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
     refused = map(said_here, plan.refused)
-    warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))
+    warnings = map(said_here, (*plan.warnings, *claimed(plan), *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
     said = (*said_of(observed, plan), *hub_only_warnings(hub_only), *passed_over) if observed else ()
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))

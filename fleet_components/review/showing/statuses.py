@@ -104,9 +104,11 @@ def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, st
 
 
 def _why_not(document: Document) -> str:
+    mends = "pulumi up --refresh brings back what somebody has deleted there"
     if document["events"]:
-        return "neither the state nor the events say why: --live asks the members"
-    return "the state does not say why: --live asks the members, --events FILE has what the update said"
+        return f"neither the state nor the events say why: --live asks the members; {mends}"
+    asks = "--live asks the members, --events FILE has what the update said"
+    return f"the state does not say why: {asks}; {mends}"
 
 
 def _trouble(one: Document) -> str:

@@ -1,0 +1,129 @@
+"""Objects that the state does not have any more, as after ``pulumi refresh``: plans say that they are created."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from fleet_components.plan import names
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import Urn
+from fleet_components.plan.state import StackState
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.survey import Survey
+from fleet_components.rollout.rollout import Change
+from tests.delivery.world import World
+from tests.plan.stack import Pair, Stack, changes, pair_of
+
+
+def settled(world: World) -> Stack:
+    """A stack on which an update has carried everything out."""
+    stack = Stack()
+    stack.carry_out(stack.program(world.objects(), world.config).run)
+    assert not planned(stack, world).changes
+    return stack
+
+
+def planned(stack: Stack, world: World) -> FleetPlan:
+    """The plan of the program, which is that of the directory."""
+    plan = stack.program(world.objects(), world.config).plan
+    assert plan is not None
+    of_directory = stack.directory(world.objects())
+    sides = ([(one["clusters"], one["content"]) for one in document(each)["subjects"]] for each in (plan, of_directory))
+    assert next(sides) == next(sides)
+    return plan
+
+
+def document(plan: FleetPlan) -> dict[str, Any]:
+    return plan_document(Survey((plan,), "", {}, after=dict))
+
+
+def refreshed(stack: Stack, kind: str, members: Collection[str]) -> set[Pair]:
+    """Somebody deletes the objects of a kind on some members, and a refresh finds that."""
+    gone = {
+        urn: pair_of(urn)
+        for urn in stack.state.resources
+        if names.is_object(Urn.parse(urn).type)
+        if pair_of(urn)[1].kind == kind and pair_of(urn)[0] in members
+    }
+    stack.live = {pair: uid for pair, uid in stack.live.items() if pair not in gone.values()}
+    left = {urn: found for urn, found in stack.state.resources.items() if urn not in gone}
+    stack.state = StackState(left)
+    return set(gone.values())
+
+
+def created(plan: FleetPlan) -> set[Pair]:
+    """What the content of a document creates now."""
+    names_of = {str(key): key for one in plan.subjects for c in one.deliveries for key in one.keys(c)}
+    return {
+        (member, names_of[change["object"]])
+        for subject in document(plan)["subjects"]
+        for change in subject["content"]
+        if change["change"] == "create" and not change["later"]
+        for member in change["members"]
+    }
+
+
+def happens(stack: Stack, world: World) -> set[Pair]:
+    """What the program creates."""
+    run = stack.program(world.objects(), world.config).run
+    return {pair_of(urn) for urn, change in changes(stack, run).items() if change == "create"}
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "Namespace"])
+@pytest.mark.parametrize("members", ["a", "ac", "abcd"])
+def test_they_are_created_and_nothing_else_changes(kind: str, members: str) -> None:
+    world = World()
+    stack = settled(world)
+    gone = refreshed(stack, kind, members)
+    plan = planned(stack, world)
+    assert plan.changes
+    assert created(plan) == happens(stack, world) == gone
+    shown = document(plan)
+    where = members if len(members) == 1 else f"{len(members)} clusters"
+    assert shown["headline"][0].startswith(f"{where} {'gets' if len(members) == 1 else 'get'} a new object of shop")
+    assert shown["totals"]["updated"] == len(members)
+    (row,) = [one for one in shown["subjects"][0]["clusters"] if one["name"] == members[0]]
+    assert row["why"].startswith(f"{kind} shop")
+    assert row["why"].endswith("is missing there")
+    stack.carry_out(stack.program(world.objects(), world.config).run)
+    after = planned(stack, world)
+    assert not after.changes
+    assert document(after)["headline"][0] == "nothing changes"
+
+
+def test_waves_and_decisions_stay_as_they_are() -> None:
+    world = World()
+    stack = settled(world)
+    before = planned(stack, world).subjects[0].record
+    refreshed(stack, "Deployment", "bd")
+    plan = planned(stack, world)
+    assert plan.subjects[0].record == before
+    waves = {wave.number: wave.clusters for wave in plan.subjects[0].outcome.rollout.waves}
+    assert waves == {before.decisions[c].wave: (c,) for c in "bd"} or waves == {before.decisions["b"].wave: ("b", "d")}
+
+
+def test_with_another_change_at_the_same_time() -> None:
+    world = World()
+    stack = settled(world)
+    gone = refreshed(stack, "Deployment", "b")
+    world.image = "web:2"
+    plan = planned(stack, world)
+    assert created(plan) == happens(stack, world) == gone
+    stack.carry_out(stack.program(world.objects(), world.config).run)
+    assert not planned(stack, world).changes
+
+
+def test_on_a_member_that_is_held() -> None:
+    """The engine creates what the state lacks, in the form of the old content."""
+    world = World()
+    stack = settled(world)
+    world.rolling, world.image = {"maxUnavailable": 0}, "web:2"
+    gone = refreshed(stack, "Deployment", "b")
+    plan = planned(stack, world)
+    assert plan.subjects[0].entries["b"].change is Change.HELD
+    assert created(plan) == happens(stack, world) == gone
+    assert plan.changes
+    assert "b gets a new object of shop" in document(plan)["headline"][0]
