@@ -27,7 +27,7 @@ from fleet_components.plan.guard import loss_token
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.moving import between_hubs, releases
 from fleet_components.plan.names import TEMPLATE_KIND
-from fleet_components.plan.past import LOST
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.transfer import Deed, SeenObject, Standpoint
 from fleet_components.plan.ways import Way

@@ -16,7 +16,7 @@ from fleet_components.content.guarded import read_yaml
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
 from fleet_components.plan.names import Urn
-from fleet_components.plan.past import Claim
+from fleet_components.plan.standing import Claim
 from fleet_components.plan.state import StoredResource
 
 AskUid = Callable[[str], str | None]

@@ -71,8 +71,8 @@ from fleet_components.plan.ownership import (
     taken_over,
     vanishing,
 )
-from fleet_components.plan.past import Standing
 from fleet_components.plan.record import FORMAT
+from fleet_components.plan.standing import Standing
 
 _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (

@@ -25,7 +25,7 @@ from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import LOST
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.state import reveal
 
 _SHOWN = 10

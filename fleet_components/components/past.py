@@ -37,8 +37,10 @@ from fleet_components.plan.departures import perhaps_gone
 from fleet_components.plan.fleet_names import DeclaredFleets, StoredFleets
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.lost import confirmed_elsewhere
-from fleet_components.plan.past import Past, Standing, fleets_of
+from fleet_components.plan.past import Past
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.state import INTERRUPTED, PENDING_REPLACEMENT, StoredResource, reveal
+from fleet_components.plan.state_reader import fleets_of
 
 # The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
 # last update that succeeded, and getResource knows nothing of the old state.
@@ -196,12 +198,12 @@ def _resources(_monitor: Any) -> tuple[StoredResource, ...]:
 
 
 def _resources_of(stack: str) -> tuple[StoredResource, ...]:
-    found = [(names.Urn.parse(urn), one.struct_value) for urn, one in _read(_TRIES, stack).fields.items()]
-    return tuple(_object(urn, one) if _is_on_member(urn) else _stored(urn, one) for urn, one in found)
-
-
-def _is_on_member(urn: names.Urn) -> bool:
-    return names.is_object(urn.type) and names.TARGET in urn.types
+    answer = _read(_TRIES, stack).fields
+    read = [(names.Urn.parse(urn), value.struct_value) for urn, value in answer.items()]
+    return tuple(
+        _object(urn, found) if names.TARGET in urn.types and names.is_object(urn.type) else _stored(urn, found)
+        for urn, found in read
+    )
 
 
 def _stored(urn: names.Urn, found: Struct) -> StoredResource:

@@ -10,7 +10,7 @@ from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.immutable import held_fields
 from fleet_components.plan.names import component_of
 from fleet_components.plan.options import Settings
-from fleet_components.plan.past import DECLARED
+from fleet_components.plan.own_outputs import DECLARED
 from fleet_components.plan.source import Source
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper

@@ -20,8 +20,9 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.departures import old_objects
 from fleet_components.plan.guard import Pair
-from fleet_components.plan.past import Past, Standing
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects, Record
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
 

@@ -19,8 +19,8 @@ from fleet_components.model.text import few, visible
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.names import RELEASE
-from fleet_components.plan.past import Claim
 from fleet_components.plan.refusals import Places
+from fleet_components.plan.standing import Claim
 
 _HELM = "meta.helm.sh/release-"
 _OWN = "stands on {where} as {resource}, whose deletion would delete it"

@@ -8,7 +8,7 @@ from typing import Any
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import ALL, MODES
+from fleet_components.plan.own_outputs import ALL, MODES
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 from fleet_components.plan.subject import Decided

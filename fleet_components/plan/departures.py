@@ -14,9 +14,11 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.past import LOST, Past, Standing, read_written
+from fleet_components.plan.own_outputs import LOST
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects
 from fleet_components.plan.recorded import Recorded
+from fleet_components.plan.standing import Standing, read_written
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Placed
 from fleet_components.rollout.situation import stopped_at

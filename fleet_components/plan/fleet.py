@@ -40,10 +40,11 @@ from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.lost import member_states
 from fleet_components.plan.moving import former_ways
-from fleet_components.plan.on_hub import with_unapplied
+from fleet_components.plan.on_hub import as_carried_out, with_unapplied
 from fleet_components.plan.options import Options
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
-from fleet_components.plan.past import LOST, Past
+from fleet_components.plan.past import Past
 from fleet_components.plan.precedence import Precedence, ordered
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.recorded import Recorded
@@ -81,7 +82,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     past = past.renamed(renames.members, renames.placements)
     by_name = {one.name: one for one in inventory.clusters}
-    past = past.compared(by_name).carried_out(by_name).reaching(reached)
+    past = as_carried_out(past.compared(by_name), by_name).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
     ways = ways.held(former_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)

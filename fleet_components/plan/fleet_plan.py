@@ -20,22 +20,15 @@ from fleet_components.plan.consignment import Consignment
 from fleet_components.plan.departures import UNRECORDED, Coverage, Departure, Replacement
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.immutable import Held
+from fleet_components.plan.known_member import KnownMember
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import (
-    ALL,
-    CLUSTER_SCOPED,
-    LOST,
-    MODES,
-    Claim,
-    KnownMember,
-    Past,
-    Standing,
-    outlives,
-)
+from fleet_components.plan.own_outputs import ALL, CLUSTER_SCOPED, LOST, MODES
+from fleet_components.plan.past import Past
 from fleet_components.plan.precedence import Precedence
 from fleet_components.plan.record import FORMAT, LACKS_HINT, LACKS_HINT_ON_HUB, particulars
 from fleet_components.plan.remainder import Remainder, remainders_of
 from fleet_components.plan.renames import Renames
+from fleet_components.plan.standing import Claim, Standing, outlives
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.rollout.rollout import Change, Done

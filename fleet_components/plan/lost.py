@@ -11,8 +11,10 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import other_cluster
+from fleet_components.plan.known_member import KnownMember
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import DECLARED, LOST, KnownMember, Past
+from fleet_components.plan.own_outputs import DECLARED, LOST
+from fleet_components.plan.past import Past
 from fleet_components.rollout.rollout import Change
 
 _SHOWN = 10

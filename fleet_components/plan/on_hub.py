@@ -1,15 +1,21 @@
-"""Decisions as a hub carries them out on members where what it has sent has failed, or where a change of it will."""
+"""What a hub carries out on members: its last forecast, and decisions where what it has sent fails, or will."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Replacement
+from fleet_components.plan.own_outputs import ALL
+from fleet_components.plan.past import Past
+from fleet_components.plan.record import particulars
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.unapplied import Unapplied
-from fleet_components.rollout.rollout import Change, Entry
+from fleet_components.rollout.rollout import Change, Done, Entry
 
 _STANDING = (Change.KEEP, Change.UPDATE)
 
@@ -46,3 +52,27 @@ def _unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Iterator[tu
 def _told(entry: Entry, why: Unapplied) -> Entry:
     changed = entry.change is Change.UPDATE and not why.foreseen
     return attrs.evolve(entry, reason=why.retried if changed else why.on("there"))
+
+
+def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
+    """Return the past in which a hub has carried out the last forecast of each subject that goes through it.
+
+    Args:
+        members: the members by name: what stands on one depends on its labels.
+    """
+    names_of_hub = [name for name in past.forecast if name in past.records and name not in past.observed]
+    done, standing = dict(past.done), list(past.standing)
+    for name in names_of_hub:
+        record, shown = past.records[name], past.shown[name]
+        # What a run directly before has left there is told by its bindings.
+        done[name] = {
+            **{cluster: Done(placed.revision, **particulars(placed)) for cluster, placed in record.decisions.items()},
+            **past.done.get(name, {}),
+        }
+        for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
+            objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
+            standing += (
+                Standing(name, cluster, one.key, one.api_version, kept=shown.get("keeps") == ALL, hub=True)
+                for one in map(Manifest, objects)
+            )
+    return attrs.evolve(past, done=done, standing=tuple(standing)) if names_of_hub else past

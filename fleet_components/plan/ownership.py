@@ -17,7 +17,7 @@ from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
-from fleet_components.plan.past import was_found
+from fleet_components.plan.standing import was_found
 from fleet_components.rollout.rollout import Change
 
 _REFUSED = "ManifestApplyFailed"

@@ -9,8 +9,9 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.past import Past, Standing
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import particulars
+from fleet_components.plan.standing import Standing
 
 
 @attrs.frozen

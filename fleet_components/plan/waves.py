@@ -19,8 +19,9 @@ from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Departure, Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subjects import is_protected
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Standing
+from fleet_components.plan.own_outputs import ALL, CLUSTER_SCOPED, LOST
 from fleet_components.plan.record import Objects
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 from fleet_components.plan.subject import Decided

@@ -17,7 +17,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
-from fleet_components.plan.past import LOST
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program

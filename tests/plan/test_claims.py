@@ -12,7 +12,8 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT
 from fleet_components.plan.claims import Facts, Judgement, claimed, judge_claims, judge_releases
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import Claim, KnownMember, Standing
+from fleet_components.plan.known_member import KnownMember
+from fleet_components.plan.standing import Claim, Standing
 from tests.engine.stories import config_map, member, namespace, placement
 
 SPACE = namespace("shop")

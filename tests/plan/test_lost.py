@@ -10,11 +10,14 @@ import pytest
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.known_member import KnownMember
 from fleet_components.plan.lost import memory_tokens, warn_of_silent
 from fleet_components.plan.options import Options
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.ownership import arrivals
-from fleet_components.plan.past import LOST, KnownMember, Past, Standing
+from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
+from fleet_components.plan.standing import Standing
 from fleet_components.rollout.rollout import Done
 from tests.delivery.world import World
 

@@ -18,7 +18,7 @@ from fleet_components.model.codec import MisfitError, below
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan import names
-from fleet_components.plan.past import read_written
+from fleet_components.plan.standing import read_written
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 

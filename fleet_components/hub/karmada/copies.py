@@ -22,7 +22,7 @@ from fleet_components.plan.karmada.overrides import PolicyOverrides
 from fleet_components.plan.karmada.place import shares_of
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.overriding import InForce, in_force
-from fleet_components.plan.past import ALL
+from fleet_components.plan.own_outputs import ALL
 from fleet_components.plan.record import Objects, digest, particulars
 from fleet_components.rollout.rollout import Done
 

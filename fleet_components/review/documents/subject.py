@@ -8,7 +8,7 @@ from fleet_components.content.difference import differences as differences_of
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.override_changes import in_words, override_changes
-from fleet_components.plan.past import MODES
+from fleet_components.plan.own_outputs import MODES
 from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way

@@ -17,8 +17,8 @@ from fleet_components.content.secret import is_secret, secret_fields
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.names import TEMPLATE_KIND
-from fleet_components.plan.past import Standing
 from fleet_components.plan.source import Source
+from fleet_components.plan.standing import Standing
 from fleet_components.review.planning.drift import Delivered, Drift
 from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
 from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source

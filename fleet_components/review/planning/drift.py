@@ -16,8 +16,9 @@ from fleet_components.model.observed import FieldDifference, ObservedMember, Obs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
-from fleet_components.plan.past import Past, Standing
+from fleet_components.plan.past import Past
 from fleet_components.plan.sent import Sent, sent
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.state import ENCRYPTED
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
 from fleet_components.review.planning.past import StateFile

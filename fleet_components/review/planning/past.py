@@ -14,8 +14,9 @@ from fleet_components.content.regular_file import read_regular
 from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.past import Past, fleets_of
+from fleet_components.plan.past import Past
 from fleet_components.plan.state import MEND, StackState, StoredResource, stored
+from fleet_components.plan.state_reader import fleets_of
 from fleet_components.plan.stored import Keeper
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"

@@ -19,7 +19,8 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import MODES, Past
+from fleet_components.plan.own_outputs import MODES
+from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, source_of
 from tests.cli.fleets import FLEET
 from tests.delivery.karmada.world import deployment, on, policy

@@ -15,7 +15,7 @@ from fleet_components.content.wire import to_yaml
 from fleet_components.model.codec import checked
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
-from fleet_components.plan.past import LOST
+from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.waves import Brought, PlanPart, PlanWave
 from fleet_components.review.rendering.gitops.argocd import ArgoCD
 from fleet_components.review.rendering.gitops.contract import GitopsTool, LeftAlone, Object, Tree
