@@ -23,7 +23,7 @@ from fleet_components.review.planning.survey import survey
         "on top of what stands, with the differences whole": "fleet plan fleet/ --state state.json --diff",
         "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
         "which members answer, with the wave in which the update breaks where one does not": (
-            "fleet plan . --stack prod --state state.json --live"
+            "fleet plan fleet/ --state state.json --live"
         ),
         "in a pipeline: Markdown and JSON, and status 2 for changes": (
             "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode"

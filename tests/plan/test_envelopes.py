@@ -17,6 +17,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.past import Standing
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
@@ -239,7 +240,9 @@ def test_a_record_with_opened_objects_brings_one_revision_and_no_change() -> Non
     assert opened
     old = attrs.evolve(decided.record, contents={0: opened}, digests={0: digest(opened)})
     record = type(old).from_wire(json.loads(json.dumps(old.to_wire())))
-    past = Past(records={decided.name: record}, done={decided.name: {"a": Done(0), "b": Done(0)}})
+    standing = tuple(Standing(decided.name, name, key) for name in "ab" for key in decided.keys(name))
+    done = {decided.name: {"a": Done(0), "b": Done(0)}}
+    past = Past(records={decided.name: record}, done=done, standing=standing)
     plan = plan_fleet(given(*documents), past, Options())
     after = the(plan, "shop")
     assert after.record.revision == 1

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import attrs
 import pytest
 
+from fleet_components import Cluster, Member, Options, Past, plan_fleet, source_of
+from fleet_components.components.past import as_members_say
+from fleet_components.model.manifest import Manifest
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guard import loss_token
+from fleet_components.plan.lost import warn_of_another
 from fleet_components.plan.names import Urn
 from fleet_components.plan.state import StackState
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
 from tests.delivery.world import World
+from tests.live.api_server import api_server
 from tests.plan.stack import Pair, Stack, changes, pair_of
 
 
@@ -127,3 +134,50 @@ def test_on_a_member_that_is_held() -> None:
     assert created(plan) == happens(stack, world) == gone
     assert plan.changes
     assert "b gets a new object of shop" in document(plan)["headline"][0]
+
+
+SYSTEM, SHOP = "/api/v1/namespaces/kube-system", "/api/v1/namespaces/shop"
+
+
+def known_as(stack: Stack, **uids: str) -> Past:
+    """The past of a stack whose members have been these clusters."""
+    past = Past.of(stack.state.resources.values(), "dev")
+    known = {name: attrs.evolve(past.members[name], uid=uid) for name, uid in uids.items()}
+    return attrs.evolve(past, members={**past.members, **known})
+
+
+def test_what_stood_is_created_on_a_cluster_that_has_taken_the_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(members={"a": {}, "b": {}})
+    past = known_as(settled(world), a="old a", b="old b")
+    monkeypatch.setattr("fleet_components.components.past.in_process", lambda: False)
+    with api_server() as api:
+        for path in (SYSTEM, SHOP):
+            api.put(path, None)
+        token = loss_token("a", ["old a", f"uid of {SYSTEM}"])
+        members = [Member(Cluster("a"), api.kubeconfig())]
+        assert as_members_say(past, members, ()) == past
+        assert as_members_say(past, members, {"another"}) == past
+        found = as_members_say(past, members, {token})
+    options = Options(fleet="dev", confirm=frozenset({token}))
+    plan = plan_fleet(source_of(map(Manifest, world.objects())), found, options)
+    ((member, key),) = created(plan)
+    assert (member, str(key)) == ("a", "Deployment shop/web")
+    shown = document(plan)
+    assert shown["headline"][0].startswith("a gets a new object of shop")
+    assert [row["why"] for row in shown["subjects"][0]["clusters"]] == [f"{key} is missing there"]
+    assert plan.departures == ()
+
+
+def test_of_exchanged_names_what_stays_on_the_other_is_named() -> None:
+    """Each name leads to the cluster of the other; one object is brought to the first alone."""
+    policy = {"placementType": "PickFixed", "clusterNames": ["a"]}
+    world = World(members={"a": {}, "b": {}}, policy=policy)
+    past = known_as(settled(world), a="one", b="two")
+    plan = plan_fleet(source_of(map(Manifest, world.objects())), past, Options(fleet="dev"))
+    stood = [key for cluster, key in plan.standing if cluster == "a"]
+    warning = warn_of_another(plan, "a", {"a": "two", "b": "one"}, [], stood)
+    stays = "b leads there now, and nothing brings it what stays there: "
+    assert warning.what.endswith(f"{stays}Deployment shop/web, Namespace shop")
+    assert stays not in warn_of_another(plan, "b", {"a": "two", "b": "one"}, [], []).what
