@@ -132,7 +132,7 @@ class Fleet(pulumi.ComponentResource):
             marks=identification.marks,
             aliases=identification.aliases,
             compare=partial(compare, identification),
-            hooks=cache(partial(keeping, identification)),
+            hooks=cache(partial(keeping, identification, args.ready_timeout)),
             ready_timeout=args.ready_timeout,
             arrivals=Arrivals(),
             # Rendered files may be read by others, so the data of Secrets is hidden in them.
@@ -230,7 +230,7 @@ class Fleet(pulumi.ComponentResource):
         decided = [one for made in (self.placements, self.templates) for one in made.values()]
         after = [resource for one in decided if one.decided.hub for resource in one.last]
         after = between(f"{names.hub_name(name)}/decided", after, 2, self)
-        return Hub(name, self.plan, args.hub, after, self)
+        return Hub(name, self.plan, args.hub, after, self, args.ready_timeout)
 
     def _report(self) -> None:
         lines = [line.text for line in describe_plan(self.plan)]

@@ -11,8 +11,10 @@ from typing import Any
 
 import attrs
 import pulumi
+from pulumi.resource_hooks import ResourceHookBinding
 
 from fleet_components.components.barrier import between
+from fleet_components.components.creation import before_creation
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process
@@ -49,6 +51,14 @@ def unreachable_hub(consignment: Consignment, reach: HubReach) -> Problem | None
 class Hub(pulumi.ComponentResource):
     """Component of all that a fleet has on its hub.
 
+    Args:
+        fleet: the name of the fleet.
+        plan: its plan.
+        reach: how the hub is reached.
+        after: what comes before everything on the hub.
+        parent: the fleet.
+        seconds: the longest time that a creation waits until what stood under the name is gone.
+
     Attributes:
         last: the resources of the last stage, which come after all others.
         uid: the uid of the hub, to be recorded; None if it is not asked.
@@ -64,6 +74,7 @@ class Hub(pulumi.ComponentResource):
         reach: HubReach,
         after: Sequence[pulumi.Resource],
         parent: pulumi.Resource,
+        seconds: float,
     ) -> None:
         self._name, self._plan = names.hub_name(fleet), plan
         # Where the hub is not asked, what is known of it stays.
@@ -73,8 +84,11 @@ class Hub(pulumi.ComponentResource):
         before: list[pulumi.Resource] = list(after)
         if isinstance(reach, pulumi.ProviderResource):
             provider, before = reach, self._judged(reach, before)
+            kubeconfig = settings_of(reach).apply(lambda settings: settings.kubeconfig("hub"))
         else:
-            provider = self._reached(reach)
+            kubeconfig, provider = self._reached(reach)
+        hook = None if in_process() else before_creation(f"{self._name}/before-create", "hub", kubeconfig, seconds)
+        self._hooks = ResourceHookBinding(before_create=[hook]) if hook else None
         for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
@@ -82,22 +96,24 @@ class Hub(pulumi.ComponentResource):
         self.last = before
         self.register_outputs({})
 
-    def _reached(self, reach: pulumi.Input[str] | None) -> pulumi.ProviderResource:
+    def _reached(self, reach: pulumi.Input[str] | None) -> tuple[pulumi.Output[str], pulumi.ProviderResource]:
         given: pulumi.Output[Any] = pulumi.Output.from_input(reach)
         checked: pulumi.Output[tuple[str, str]] = given.apply(self._checked)
         if not in_process():
             # What is made of a secret kubeconfig would be a secret.
             self.uid = pulumi.Output.unsecret(checked.apply(itemgetter(1)))
-        return member_provider(
+        kubeconfig: pulumi.Output[str] = checked.apply(itemgetter(0))
+        provider = member_provider(
             self._name,
             cluster="hub",
-            kubeconfig=pulumi.Output.secret(checked.apply(itemgetter(0))),
+            kubeconfig=pulumi.Output.secret(kubeconfig),
             # Another kubeconfig of the hub replaces nothing.
             identifier=self._name,
             render_to="",
             lost=False,
             opts=pulumi.ResourceOptions(parent=self),
         )
+        return kubeconfig, provider
 
     def _judged(self, own: pulumi.ProviderResource, after: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         """Return what comes before everything on the hub, once a provider of one's own and its hub are judged."""
@@ -157,6 +173,7 @@ class Hub(pulumi.ComponentResource):
             # A member that is not declared any more stays one: its agents have joined it.
             # Before a move, what others may have something in stays, too: Karmada takes it from all members.
             retain_on_delete=one.patch or (self._plan.options.moving and one.stage is Stage.CONTAINERS),
+            hooks=self._hooks,
         )
         return KubernetesObject(name, sealed(manifest.data), options, patch=one.patch)
 

@@ -19,12 +19,12 @@ from pulumi.resource_hooks import (
     ResourceHookOptions,
 )
 
+from fleet_components.components.creation import before_creation, leftover_of
 from fleet_components.components.identification import Identification
 from fleet_components.components.process import in_thread
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import SILENT
 from fleet_components.model.text import few, visible
 from fleet_components.plan import names
@@ -52,9 +52,16 @@ class Keeping:
         identification: the members.
         member: the member's name; it must be one that is asked.
         kubeconfig: its kubeconfig.
+        seconds: the longest time that a creation waits until what stood under the name is gone.
     """
 
-    def __init__(self, identification: Identification, member: str, kubeconfig: pulumi.Output[str]) -> None:
+    def __init__(
+        self,
+        identification: Identification,
+        member: str,
+        kubeconfig: pulumi.Output[str],
+        seconds: float,
+    ) -> None:
         self._member, self._kubeconfig = member, kubeconfig
         self._manager, self._parked = identification.plan.manager, set[str]()
         name = names.member_name(identification.fleet, member)
@@ -62,6 +69,7 @@ class Keeping:
         # What fails afterwards is done by the next update of the object.
         after = ResourceHookOptions(ignore_errors=True)
         self.hooks = ResourceHookBinding(
+            before_create=[before_creation(f"{name}/before-create", member, kubeconfig, seconds)],
             before_update=[ResourceHook(f"{name}/before-update", self._before, before)],
             after_update=[ResourceHook(f"{name}/after-update", self._after, after)],
         )
@@ -83,12 +91,12 @@ class Keeping:
         ask = partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent))
         if reason := await in_thread(ask):
             # The provider may reach a cluster that this process does not, by a proxy for example.
-            key = _leftover(sent[-1])
+            key = leftover_of(sent[-1])
             words = _UNKNOWN.format(key=key, member=self._member, reason=reason)
             pulumi.log.warn(visible(words))
 
     def _park(self, member: Connection, urn: str, sent: Sent) -> None:
-        one = _leftover(sent[-1])
+        one = leftover_of(sent[-1])
         if one.kind == _DEFINITION:
             self._name_lost(member, one, sent[-1])
             return
@@ -97,7 +105,7 @@ class Keeping:
             self._parked.add(urn)
 
     def _unpark(self, member: Connection, urn: str, sent: Sent) -> None:
-        _managers_changed(member, _leftover(sent[-1]), unparked)
+        _managers_changed(member, leftover_of(sent[-1]), unparked)
 
     def _name_lost(self, member: Connection, one: Leftover, sent: Mapping[str, Any]) -> None:
         live = member.get(one) or {"metadata": {}}
@@ -107,13 +115,15 @@ class Keeping:
             pulumi.log.warn(visible(words))
 
 
-def keeping(identification: Identification, member: str) -> ResourceHookBinding | None:
+def keeping(identification: Identification, seconds: float, member: str) -> ResourceHookBinding | None:
     """Return the hooks for the objects of a member; None for one that is not asked.
 
     That is a lost one, and every one in process or where objects are only rendered.
     """
     kubeconfig = identification.asked_with(member)
-    return Keeping(identification, member, kubeconfig).hooks if kubeconfig is not None else None
+    if kubeconfig is None:
+        return None
+    return Keeping(identification, member, kubeconfig, seconds).hooks
 
 
 def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
@@ -156,8 +166,3 @@ def _managers_changed(member: Connection, one: Leftover, change: Callable[[Seque
             if not again or tries == _TRIES - 1:
                 raise
     raise AssertionError("unreachable")
-
-
-def _leftover(data: Mapping[str, Any]) -> Leftover:
-    key = Manifest(data).key
-    return Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name)

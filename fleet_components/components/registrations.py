@@ -61,12 +61,12 @@ class Registrations:
 
     engine: Any
     _left_out: dict[str, str] = attrs.field(factory=dict, eq=False)
-    _watched: set[str] = attrs.field(factory=set, eq=False)
-    _outputs: dict[str, Any] = attrs.field(factory=dict, eq=False)
+    _watched: set[tuple[str, str]] = attrs.field(factory=set, eq=False)
+    _outputs: dict[tuple[str, str], Any] = attrs.field(factory=dict, eq=False)
 
-    def watch(self, name: str) -> None:
-        """Keep what the engine answers for the object with this resource name."""
-        self._watched.add(name)
+    def watch(self, name: str, data: Mapping[str, Any]) -> None:
+        """Keep what the engine answers for an object, by the name of its resource."""
+        self._watched.add((names.type_token(data), name))
 
     def is_sent(
         self, name: str, former: Sequence[Mapping[str, Any]], data: Mapping[str, Any], left_alone: Collection[str]
@@ -82,7 +82,8 @@ class Registrations:
             data: the form in which it is sent now.
             left_alone: fields that are not sent.
         """
-        outputs = self._outputs.pop(name, None)
+        # Objects of several kinds may have one name.
+        outputs = self._outputs.pop((names.type_token(data), name), None)
         if outputs is None:
             return False
         inputs = as_sent(reveal(MessageToDict(outputs.fields["__inputs"].struct_value)))
@@ -100,8 +101,8 @@ class Registrations:
         answer = self._answer_left_out(request) or self._register(request)
         if answer.unknown:
             self._left_out[answer.urn] = request.type
-        elif request.name in self._watched:
-            self._outputs[request.name] = answer.object
+        elif (request.type, request.name) in self._watched:
+            self._outputs[request.type, request.name] = answer.object
         return answer
 
     def _register(self, request: Any) -> Any:

@@ -220,7 +220,7 @@ class Target(pulumi.ComponentResource):
         if aliases:
             before = _once_known(self._unlimited(args, manifest), before)
         if self._registrations and self._moves(args):
-            self._registrations.watch(name)
+            self._registrations.watch(name, data)
         # For some fields the provider itself forces a replacement; for the others it has to be told.
         asked = bool(replaced and replaced.asked)
         options = pulumi.ResourceOptions(

@@ -102,7 +102,7 @@ def unchanged(engine: Engine[Any]) -> None:
     """A further preview shows nothing."""
     again = engine.preview()
     assert again.ok, again.text
-    assert again.changes == {}, again.changes
+    assert again.changes == {}, engine.command("preview", "--diff")[1]
 
 
 def refused(engine: Engine[Any], *words: str) -> str:

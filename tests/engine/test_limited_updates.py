@@ -69,7 +69,12 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     engine_or_skip()
     engine = Engine(tmp_path_factory.mktemp("stack"))
     engine.world.members = {"a": {}, "b": {}}
+    # Of the same name as the Deployment: what is sent is known by kind and name.
+    metadata = {"name": "web", "namespace": "shop"}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": metadata}
+    engine.world.extra = [service | {"spec": {"ports": [{"port": 80}]}}]
     assert engine.up().ok
+    assert engine.preview().changes == {}
     return engine
 
 
