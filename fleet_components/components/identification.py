@@ -64,11 +64,14 @@ from fleet_components.plan.ownership import (
     compared_first,
     found_there,
     held,
+    left_over,
     not_ours,
     not_taken_over,
     overwriting,
     rewritten,
+    spaces_of,
     taken_over,
+    vanished,
     vanishing,
 )
 from fleet_components.plan.record import FORMAT
@@ -369,10 +372,11 @@ class Identification:
     async def _ask(self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]) -> _Judged:
         await self.planned.wait()
         arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
-        asked = [
-            in_thread(partial(_answer, name, text, [*map(_as_leftover, arriving[name]), *self._unsure(name)]))
-            for name, text in kubeconfigs.items()
-        ]
+        left = left_over(self.plan)
+        asked = []
+        for name, text in kubeconfigs.items():
+            wanted = _asked_for([*arriving[name], *left.get(name, ())])
+            asked.append(in_thread(partial(_answer, name, text, [*wanted, *self._unsure(name)])))
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
         self._refuse_silent(answers)
         silent = [name for name, answer in answers.items() if name in self.members and not answer.uid]
@@ -381,14 +385,14 @@ class Identification:
         self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
         self._refuse_misplaced(answers)
         others = [name for name in self.members if name in answers and self._another(name, answers)]
+        self._refuse_vanishing({name: left[name] for name in left.keys() - others}, answers)
         arriving |= {name: arrivals(self.plan, name, elsewhere=True) for name in others}
         leaving = [one for name in kubeconfigs for one in self._leaving(name, others)]
         again = sorted({*others, *(one.cluster for one in leaving)})
-        objects = {name: [*arriving[name], *(one for one in leaving if one.cluster == name)] for name in again}
-        asked = [
-            in_thread(partial(_answer, name, kubeconfigs[name], list(map(_as_leftover, objects[name]))))
-            for name in again
-        ]
+        gone, asked = grouped(leaving, lambda departure: departure.cluster), []
+        for name in again:
+            wanted = _asked_for([*arriving[name], *gone.get(name, ())])
+            asked.append(in_thread(partial(_answer, name, kubeconfigs[name], wanted)))
         answers |= dict(zip(again, await asyncio.gather(*asked), strict=True))
         self._refuse_unknown(leaving, answers)
         self._tell_others(others, answers)
@@ -518,6 +522,19 @@ class Identification:
         kept = [str(one.key) for one in self.plan.departures if one.cluster == name and one.fate is Fate.DELETED]
         what = f"is no longer a member, and does not answer: {few(kept)} cannot be deleted there"
         return Problem(what, subject=f"member {name}", hint=_SILENT.format(name=name))
+
+    def _refuse_vanishing(
+        self,
+        left: Mapping[str, Sequence[Arrival]],
+        answers: Mapping[str, Answer],
+    ) -> None:
+        """Raise an error if a member is deleting, or has deleted, what the state has of it."""
+        known = {name for name, answer in answers.items() if answer.objects is not None}
+        asked = [arrival for name in sorted(known & left.keys()) for arrival in left[name]]
+        live = _live(answers)
+        problems = [*vanishing(asked, live, self.written), *vanished(asked, live, self.written)]
+        if problems:
+            raise RefusedError(problems)
 
     def _refuse_foreign(
         self,
@@ -738,6 +755,11 @@ def _left_behind(one: Departure) -> Leftover:
 def _as_leftover(one: Arrival) -> Leftover:
     key = one.key
     return Leftover(str(one.data["apiVersion"]), key.kind, key.namespace, key.name)
+
+
+def _asked_for(arriving: Sequence[Arrival]) -> list[Leftover]:
+    """Return what a member is asked for before objects come to it: them and their Namespaces."""
+    return list(dict.fromkeys(map(_as_leftover, (*arriving, *spaces_of(arriving)))))
 
 
 def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:

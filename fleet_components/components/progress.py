@@ -18,10 +18,13 @@ from fleet_components.rollout.rollout import Change
 
 _MOVES = (Change.ADD, Change.UPDATE)
 _FATES = (
-    (True, "gone from {cluster}, where it was to be replaced: {objects}"),
-    (False, "deleted on {cluster} and created anew: {objects}"),
-    (None, "{cluster} does not say whether it still has {objects}, which was to be replaced"),
+    (True, True, "gone from {cluster}, where it was to be replaced: {objects}"),
+    (True, False, "gone from {cluster}: {objects}"),
+    (False, True, "deleted on {cluster} and created anew: {objects}"),
+    (False, False, "deleted on {cluster} and created anew: {objects}"),
+    (None, True, "{cluster} does not say whether it still has {objects}, which was to be replaced"),
 )
+"""What the failed update says: by whether an object is gone, and whether it was to be replaced."""
 
 
 class Progress:
@@ -70,11 +73,12 @@ class Progress:
         return f"{delivery.decided.subject.key}: {'; '.join(parts)}; the next pulumi up begins with {few(broken)}"
 
     def _gone(self, delivery: SubjectDelivery, broken: Sequence[str]) -> Iterator[str]:
-        """Yield what was to be replaced on members and is not there any more as it was."""
+        """Yield what stood on members and is not there any more as it was."""
         keys = {cluster: delivery.decided.keys(cluster) for cluster in broken}
         fates = self._trials.gone((cluster, key) for cluster in broken for key in keys[cluster])
-        for gone, words in _FATES:
-            alike = [pair for pair, fate in fates.items() if fate is gone]
+        replaced = self._trials.plan.replaced
+        for gone, planned, words in _FATES:
+            alike = [pair for pair in fates if (fates[pair], pair in replaced) == (gone, planned)]
             for cluster, pairs in sorted(grouped(alike, lambda pair: pair[0]).items()):
                 objects = few(sorted(str(key) for _, key in pairs))
                 yield words.format(cluster=cluster, objects=objects)

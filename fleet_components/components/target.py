@@ -222,7 +222,12 @@ class Target(pulumi.ComponentResource):
         if self._registrations and self._moves(args):
             self._registrations.watch(name, data)
         # For some fields the provider itself forces a replacement; for the others it has to be told.
-        asked = bool(replaced and replaced.asked)
+        forcing = list(replaced.fields) if replaced and replaced.asked else None
+        standing = args.former.plan.standing.get((args.cluster, manifest.key))
+        if standing and standing.gone:
+            # The provider updates nothing that is gone (pulumi/pulumi-kubernetes v4.34.2,
+            # provider/pkg/await/await.go, Update). Its deletion finds nothing.
+            forcing = [EVERYTHING]
         options = pulumi.ResourceOptions(
             parent=self,
             provider=args.provider,
@@ -241,7 +246,7 @@ class Target(pulumi.ComponentResource):
             transforms=args.marks(manifest.key) or None,
             hooks=args.hooks,
             custom_timeouts=ready_timeouts(data, args.ready_timeout),
-            replace_on_changes=list(replaced.fields) if replaced and asked else None,
+            replace_on_changes=forcing,
         )
         return name, sealed(untried(data) if replaced else data), options
 

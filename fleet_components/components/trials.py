@@ -113,25 +113,28 @@ class FormTrials:
         """Return which of the objects that stood are not there any more as they were.
 
         Returns:
-            True for what is gone, False for what was created anew, None where its member does not
-            answer at once. What stands as it was is left out.
+            True for what is gone, False for what was created anew, None for what was to be replaced
+            and whose member does not answer at once. Everything else is left out.
         """
-        stood = [pair for pair in pairs if pair in self.found and self.found[pair].uid]
-        versions = {
-            (name, Manifest(one.data).key): str(one.data["apiVersion"])
-            for name in {name for name, _ in stood}
-            for one in replacing(self.plan, name)
-        }
+        uids = {pair: self._uid_before(pair) for pair in pairs}
         fates: dict[Pair, bool | None] = {}
+        stood = [pair for pair, uid in uids.items() if uid]
         for name, here in grouped(stood, lambda pair: pair[0]).items():
-            objects = [(versions[pair], pair[1]) for pair in here]
+            objects = [(self.plan.standing[pair].api_version, pair[1]) for pair in here]
             live = _uids(self._kubeconfigs.get(name, ""), name, objects)
             for pair in here:
-                if live is None:
+                if live is None and pair in self.plan.replaced:
                     fates[pair] = None
-                elif live[pair] != self.found[pair].uid:
+                elif live is not None and live[pair] != uids[pair]:
                     fates[pair] = not live[pair]
         return fates
+
+    def _uid_before(self, pair: Pair) -> str:
+        """Return the uid of an object before the update; empty if none is known."""
+        standing = self.plan.standing.get(pair)
+        if standing is None:
+            return ""
+        return self.found[pair].uid if pair in self.found else standing.object_uid
 
 
 def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:

@@ -59,7 +59,14 @@ _NOT_OURS_HINT = "leave it in the source for this update, which takes it over; o
 _CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
 
 _VANISHING = "is being deleted on {where}: it would vanish once that has ended"
+_CLOSED = "comes into a Namespace that is being deleted on {where}: nothing can be created in it"
 _VANISHING_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
+_CLOSED_HINT = (
+    "when it is gone, pulumi up --refresh creates it again with all that was in it; if it stays, "
+    "its status says what holds it"
+)
+_GONE = "is gone from {where}, and the state still has it: nothing would create it"
+_GONE_HINT = "pulumi refresh, which notices that, then pulumi up, which creates it"
 
 
 @attrs.frozen
@@ -128,6 +135,57 @@ def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
             yield from (pair for pair in pairs if pair in plan.standing)
 
 
+def left_over(plan: FleetPlan) -> Mapping[str, Sequence[Arrival]]:
+    """Return what is wanted on members where the last update broke, and stands there in some form.
+
+    That update may have deleted it, or the member may be deleting it. What is replaced now is left
+    out, as is what is known to be gone: both are created. So is what was sent to another cluster.
+
+    Returns:
+        The objects by member.
+    """
+    doubtful = {
+        pair
+        for pair, standing in plan.standing.items()
+        if not standing.gone and not standing.hub and standing.recorded is not None
+    }
+    doubtful.update(pair for cluster in plan.inventory.names for pair in _returning(plan, cluster))
+    doubtful -= plan.replaced.keys() | plan.unsettled
+    members = {cluster for cluster, _ in doubtful}
+    found = (
+        Arrival(cluster, data, delivery.mode, subject.name)
+        for subject in plan.subjects
+        for cluster, delivery in subject.deliveries.items()
+        if cluster in members
+        for data in delivery.written
+    )
+    left = (arrival for arrival in found if arrival.pair in doubtful and not _ends(arrival))
+    return grouped(left, lambda arrival: arrival.cluster)
+
+
+def _ends(arrival: Arrival) -> bool:
+    """Return whether an object is deleted by its member once it is done."""
+    return value_at(arrival.data, ("spec", "ttlSecondsAfterFinished")) is not None
+
+
+def vanished(
+    left: Sequence[Arrival],
+    live: Live,
+    written: Mapping[ObjectKey, Origin],
+) -> Iterator[Problem]:
+    """Yield a problem for each object that the state has and its member does not have any more.
+
+    The engine leaves it as it is, or updates it, which fails.
+
+    Args:
+        left: such objects of :func:`left_over`, of members that answer.
+        live: returns them as their members have them.
+        written: where the objects are written.
+    """
+    gone = (arrival for arrival in left if live(arrival) is None)
+    yield from _told(((arrival, _GONE, _GONE_HINT) for arrival in gone), written)
+
+
 def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
     """Return the objects that stand on a member, and that an update writes anew without force."""
     moving = (one for one in plan.subjects if cluster in one.entries and one.entries[cluster].change in _WRITES)
@@ -194,16 +252,38 @@ def held(
 
 
 def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
-    """Yield a problem for each object that its member is deleting, which no update can stop.
+    """Yield a problem for each object that its member is deleting, or whose Namespace is.
+
+    No update can stop that.
 
     Args:
         arriving: the objects that are new to the stack.
-        live: returns them as their members have them.
+        live: returns them, and their Namespaces, as their members have them.
         written: where the objects are written.
     """
-    ends = ("metadata", "deletionTimestamp")
-    leaving = (one for one in arriving if value_at(live(one) or {}, ends))
-    yield from _told(((one, _VANISHING, _VANISHING_HINT) for one in leaving), written)
+
+    def leaves(arrival: Arrival) -> bool:
+        return bool(value_at(live(arrival) or {}, ("metadata", "deletionTimestamp")))
+
+    leaving = [(arrival, _VANISHING, _VANISHING_HINT) for arrival in arriving if leaves(arrival)]
+    named = {arrival.pair for arrival, *_ in leaving}
+    closed = {space.pair for space in spaces_of(arriving) if leaves(space)} - named
+    staying = (arrival for arrival in arriving if arrival.pair not in named)
+    inside = ((arrival, _CLOSED, _CLOSED_HINT) for arrival in staying if _space(arrival) in closed)
+    yield from _told([*leaving, *inside], written)
+
+
+def spaces_of(arriving: Iterable[Arrival]) -> tuple[Arrival, ...]:
+    """Return the Namespaces of objects, in the form in which members are asked for them."""
+    found = dict.fromkeys(_space(arrival) for arrival in arriving if arrival.key.namespace)
+    kind = {"apiVersion": "v1", "kind": "Namespace"}
+    named = ((name, {**kind, "metadata": {"name": key.name}}) for name, key in found)
+    return tuple(Arrival(name, data, ApplyMode()) for name, data in named)
+
+
+def _space(arrival: Arrival) -> Pair:
+    """Return the member of an object and the Namespace that it is in."""
+    return arrival.cluster, ObjectKey("", "Namespace", "", arrival.key.namespace)
 
 
 def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:

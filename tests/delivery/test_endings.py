@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import signal
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
-from fleet_components import Fleet
+from fleet_components import Fleet, Options, Past, plan_fleet, source_of
 from fleet_components.components import process
+from fleet_components.components import trials as module
 from fleet_components.components.progress import Progress
 from fleet_components.components.trials import FormTrials
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.plan.departures import Replacement
+from fleet_components.plan.standing import Standing
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import cluster_of, is_deployment
 from tests.delivery.karmada.world import World as KarmadaWorld
@@ -128,3 +133,28 @@ def test_an_engine_that_is_gone_and_a_handler_of_the_program(monkeypatch: pytest
 def test_nothing_is_said_in_a_preview_or_in_process(before: Any) -> None:
     Told(World()).up()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+PLAN = plan_fleet(source_of([]), Past(), Options())
+
+
+@pytest.mark.parametrize("planned", [True, False])
+@pytest.mark.parametrize(
+    ("live", "fate"),
+    [({"a": "1"}, ()), ({"a": "2"}, (False,)), ({"a": ""}, (True,)), (None, (None,))],
+)
+def test_what_stood_before_the_update(
+    monkeypatch: pytest.MonkeyPatch, planned: bool, live: Mapping[str, str] | None, fate: Any
+) -> None:
+    """Also what no plan replaces; there a member that does not answer is nothing to speak of."""
+    key = ObjectKey("", "ConfigMap", "shop", "c")
+    standing = Standing("ClusterResourcePlacement/shop", "a", key, "v1", object_uid="1")
+    replacements = (Replacement(standing.subject, "a", key, ("data",)),) if planned else ()
+    past = attrs.evolve(PLAN.past, standing=(standing,))
+    plan = attrs.evolve(PLAN, past=past, replacements=replacements)
+    parent: Any = None
+    trials = FormTrials(plan, {}, parent)
+    answers = {(name, key): uid for name, uid in live.items()} if live is not None else None
+    monkeypatch.setattr(module, "_uids", lambda *_: answers)
+    found = trials.gone([("a", key), ("b", key)])
+    assert tuple(found.values()) == (fate if planned or live is not None else ())

@@ -24,6 +24,7 @@ from fleet_components.plan.ownership import (
     not_taken_over,
     overwriting,
     rewritten,
+    spaces_of,
     taken_over,
     vanishing,
 )
@@ -70,6 +71,24 @@ def test_what_is_being_deleted() -> None:
     live: dict[str, dict[str, Any] | None] = {"a": ends, "b": {"metadata": {}}, "c": None}
     (problem,) = vanishing(arriving, lambda one: live[one.cluster], {})
     assert str(problem).startswith("Secret shop/s: is being deleted on a: it would vanish")
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_namespace_that_is_being_deleted(comes: bool) -> None:
+    """Nothing can be created in it; where it comes as well, it is named itself."""
+    space: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    arriving = [arrival("a"), arrival("b"), *([arrival("a", **space)] if comes else [])]
+
+    def live(one: Arrival) -> dict[str, Any] | None:
+        ends = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if one.cluster == "a" else {}
+        return {"metadata": ends} if one.key.kind == "Namespace" else None
+
+    assert [one.pair for one in spaces_of(arriving)] == [
+        (name, ObjectKey("", "Namespace", "", "shop")) for name in "ab"
+    ]
+    (problem,) = vanishing(arriving, live, {})
+    named = "Namespace shop: is being" if comes else "Secret shop/s: comes into a Namespace that is being"
+    assert str(problem).startswith(f"{named} deleted on a: ")
 
 
 def test_what_somebody_else_made() -> None:
