@@ -17,6 +17,8 @@ from tests.delivery.karmada.world import deployment, on, policy
 from tests.delivery.test_staged import GROUP
 from tests.delivery.world import World
 from tests.plan.stack import Stack
+from tests.plan.test_broken import CLAIM, Break, Source, checked, of
+from tests.plan.test_broken import World as BreakingWorld
 from tests.plan.test_histories import alike
 
 pytestmark = pytest.mark.long
@@ -261,3 +263,13 @@ def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
     }
     stack.state = StackState(newer)
     assert "the state is of format 2, this version reads up to 1" in str(stack.program(world.objects(), {}).run.error)
+
+
+@pytest.mark.parametrize("how", Break)
+def test_after_an_update_that_broke(how: Break) -> None:
+    """Both doors read what stands from the state, whatever the source says next."""
+    world = BreakingWorld()
+    checked(world, Source().documents())
+    checked(world, Source(2, 2, 2).documents(), of(CLAIM, "data"), how)
+    for then in (Source(), Source(2, 2, 2), Source(0, 1, 2), Source(3, 0, 0, members=("b",))):
+        alike(world.directory(then.documents()), world.program(then.documents(), {}))
