@@ -119,7 +119,6 @@ def is_free(names: Names, *used: Names) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.xfail(reason="random histories of renames have not been run at their full size yet")
 @thorough
 @given(steps, st.booleans())
 def test_no_object_is_ever_lost(history: list[Any], shown: bool) -> None:
