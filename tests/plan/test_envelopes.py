@@ -17,9 +17,9 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import Standing
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source
+from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.subject import subject_document
 from fleet_components.rollout.rollout import Done
