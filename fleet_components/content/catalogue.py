@@ -8,6 +8,7 @@ from functools import cached_property
 
 import attrs
 
+from fleet_components.content.stored import LABELLED_BY_SERVER, stored
 from fleet_components.model.kinds import BUILT_IN, Kind, guess_plural
 from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -15,8 +16,6 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 
 DEFAULT_NAMESPACE = "default"
-NAME_LABEL = "kubernetes.io/metadata.name"
-"""The label with the namespace's name, which the API server sets on every namespace."""
 
 _MEMBERS = (("cluster.kubernetes-fleet.io", "MemberCluster"), ("cluster.karmada.io", "Cluster"))
 _ENVELOPES = ("ResourceEnvelope", "ClusterResourceEnvelope")
@@ -190,9 +189,10 @@ class Catalogue:
 
 
 def labels_of(manifest: Manifest) -> Mapping[str, str]:
-    """Return the labels of an object, for a namespace including the label that the API server sets."""
-    is_namespace = (manifest.api_version, manifest.kind) == ("v1", "Namespace")
-    return {**manifest.labels, NAME_LABEL: manifest.name} if is_namespace else manifest.labels
+    """Return the labels of an object, including those that the API server sets."""
+    if (manifest.api_version, manifest.kind) not in LABELLED_BY_SERVER:
+        return manifest.labels
+    return Manifest(stored(manifest.data)).labels
 
 
 def _part(manifest: Manifest) -> str:

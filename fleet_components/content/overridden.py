@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,12 +11,30 @@ import attrs
 from fleet_components.content.difference import differences
 from fleet_components.content.exposure import exposes
 from fleet_components.content.header import check_header, fill_nulls
-from fleet_components.content.patch import Operation, PatchError, apply_patch
+from fleet_components.content.patch import Operation, PatchError, apply_patch, apply_to_both
 from fleet_components.content.secret import is_secret
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
 Object = Mapping[str, Any]
+
+
+@attrs.frozen
+class Forms:
+    """The two forms of an object: rules change both.
+
+    Attributes:
+        written: the object as its user wrote it, which members get.
+        stored: the object as a hub reads it from its API server; decides which rules apply.
+    """
+
+    written: Object = attrs.field(repr=False)
+    stored: Object = attrs.field(repr=False)
+
+    @classmethod
+    def alike(cls, data: Object) -> Forms:
+        """Return the forms of an object that is written as it is stored."""
+        return cls(data, data)
 
 
 class OverrideError(Exception):
@@ -72,20 +90,32 @@ class Overridden:
     logged: str = attrs.field(default="", repr=False)
 
 
-def patched(data: Object, operations: Iterable[Operation]) -> Object:
+def patched(forms: Forms, operations: Iterable[Operation]) -> Forms:
     """Return the object after a patch.
 
     Raises:
         OverrideError: an operation does not apply, or what it makes is no object that a member takes.
     """
     try:
-        made = _object(apply_patch(data, operations))
+        made = _patched(forms, list(operations))
     except PatchError as error:
         raise OverrideError(str(error), patch=error.index) from None
     except ValueError as error:
         raise OverrideError(str(error)) from None
-    check_hidden(data, made)
+    check_hidden(forms.written, made.written)
     return made
+
+
+def _patched(forms: Forms, operations: Sequence[Operation]) -> Forms:
+    if forms.stored is forms.written:
+        return Forms.alike(_object(apply_patch(forms.stored, operations)))
+    written = forms.written
+    if "stringData" in written and any(one.path.startswith("/data") for one in operations):
+        # An API server stores one map of both, and what is written last in ``stringData`` wins.
+        rest = {field: value for field, value in written.items() if field != "stringData"}
+        written = {**rest, "data": forms.stored.get("data")}
+    stored, written = apply_to_both(forms.stored, written, operations)
+    return Forms(_object(written), _object(stored))
 
 
 def check_hidden(before: Object, after: Object) -> None:

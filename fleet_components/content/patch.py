@@ -65,6 +65,68 @@ def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
     return document
 
 
+def apply_to_both(stored: Any, written: Any, operations: Iterable[Operation]) -> tuple[Any, Any]:
+    """Return two forms of a document after all operations: as it is stored, and as it was written.
+
+    An operation applies if it applies to the stored form. The written form gets what it writes, inside the maps and
+    lists of the stored form that lead there, and no other default.
+
+    Raises:
+        PatchError: an operation cannot be applied to the stored form.
+    """
+    ours, theirs = _Copies(), _Copies()
+    for index, operation in enumerate(operations):
+        try:
+            reached = _reached(stored, written, operation, theirs)
+            stored = _apply(stored, operation, ours)
+            written = _apply(reached, operation, theirs) if reached is not None else written
+        except _RefusedError as error:
+            raise PatchError(str(error), operation, index) from None
+    return stored, written
+
+
+def _reached(stored: Any, written: Any, operation: Operation, copies: _Copies) -> Any:
+    """Return the written form with what an operation needs of the stored form; None if it removes only a default."""
+    *way, key = pointer_steps(operation.path) or [""]
+    theirs = _walk(stored, way)
+    if theirs is None or not operation.path:
+        return written  # it fails, or is about the whole document
+    made = ours = copies.of(written)
+    for step, container in zip(way, theirs[1:], strict=True):
+        there = _get(ours, step) if _has(ours, step) else None
+        if not isinstance(there, Mapping | list):
+            if operation.op == "remove":
+                return None
+            there = {} if isinstance(container, Mapping) else list(container)
+        elif isinstance(there, list) and len(there) < len(container):
+            there = [*there, *container[len(there) :]]
+        inner = copies.of(there)
+        _put(ours, step, inner)
+        ours = inner
+    if isinstance(ours, Mapping) and key not in ours and _has(theirs[-1], key):
+        if operation.op == "remove":
+            return None
+        _put(ours, key, theirs[-1][key])
+    return made
+
+
+def carried_over(written: Any, before: Any, after: Any) -> Any:
+    """Return the written form of a value with what has changed in the stored form."""
+    if before is after or (before == after and type(before) is type(after)):
+        return written
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        kept = written if isinstance(written, Mapping) else {}
+        changed = {
+            key: carried_over(kept.get(key), before.get(key), one)
+            for key, one in after.items()
+            if key in kept or key not in before or before[key] != one
+        }
+        return {**{key: one for key, one in kept.items() if key not in before or key in after}, **changed}
+    if all(isinstance(one, list) and len(one) == len(after) for one in (written, before, after)):
+        return [carried_over(*parts) for parts in zip(written, before, after, strict=True)]
+    return after
+
+
 def pointer_steps(pointer: str) -> list[str]:
     """Return the unescaped steps of a JSON pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from fleet_components.content.catalogue import DEFAULT_NAMESPACE, NAME_LABEL, Catalogue
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE, Catalogue
+from fleet_components.content.conditional_defaults import NAME_LABEL
 from fleet_components.content.eligible import is_disabled, is_reserved, why_skipped
 from fleet_components.content.envelope import is_envelope, successors
 from fleet_components.content.order import in_snapshot_order

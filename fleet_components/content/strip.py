@@ -47,13 +47,13 @@ _JOB: tuple[Path, ...] = (
 
 def strip(manifest: Manifest) -> Manifest:
     """Return the object as a resource snapshot contains it."""
-    data = _strip_annotations(_without(manifest.data, *_OBJECT))
+    data = _strip_annotations(without(manifest.data, *_OBJECT))
     match manifest.api_version, manifest.kind:
         case "v1", "Service":
             data = _strip_service(data)
         # Each cluster generates selector and labels of a Job, unless manualSelector is set.
         case "batch/v1", "Job" if not value_at(data, ("spec", "manualSelector")):
-            data = _without(data, *_JOB)
+            data = without(data, *_JOB)
     return attrs.evolve(manifest, data=data)
 
 
@@ -62,13 +62,13 @@ def as_sent(manifest: Manifest) -> dict[str, Any]:
 
     What each cluster assigns, such as the ports of a Service, stays as it is written.
     """
-    return dict(_strip_annotations(_without(manifest.data, *_OBJECT)))
+    return dict(_strip_annotations(without(manifest.data, *_OBJECT)))
 
 
 def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    data = _without(data, *_ANNOTATIONS)
+    data = without(data, *_ANNOTATIONS)
     # KubeFleet leaves out a map that is empty afterwards, even one that was empty before.
-    return data if value_at(data, ("metadata", "annotations")) else _without(data, ("metadata", "annotations"))
+    return data if value_at(data, ("metadata", "annotations")) else without(data, ("metadata", "annotations"))
 
 
 def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -77,17 +77,17 @@ def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
     Headless Services stay headless.
     """
     if value_at(data, ("spec", "clusterIP")) not in (None, "None"):
-        data = _without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
-    data = _without(data, ("spec", "healthCheckNodePort"))
+        data = without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
+    data = without(data, ("spec", "healthCheckNodePort"))
     ports = value_at(data, ("spec", "ports"))
     if not isinstance(ports, list):
         return data
-    stripped = [_without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports]
+    stripped = [without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports]
     return {**data, "spec": {**data["spec"], "ports": stripped}}
 
 
-def _without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:
-    """Return the data without these fields. Unchanged parts are shared with the original."""
+def without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:
+    """Return the data without the fields at these paths. Unchanged parts are shared with the original."""
     for path in paths:
         data = _drop(data, path)
     return data
@@ -100,4 +100,5 @@ def _drop(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     if not rest:
         return {key: value for key, value in data.items() if key != step}
     inner = data[step]
-    return {**data, step: _drop(inner, tuple(rest))} if isinstance(inner, Mapping) else data
+    made = _drop(inner, tuple(rest)) if isinstance(inner, Mapping) else inner
+    return data if made is inner else {**data, step: made}

@@ -15,6 +15,8 @@ import attrs
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record, digest, overridden
 from fleet_components.rollout.rollout import Done, Placed
@@ -131,6 +133,21 @@ def _opened(before: Record[Any, Any], results: Sequence[Overridden]) -> Objects 
     """Return what a member gets; None if a rule fails."""
     failing = any(result.problem for result in results)
     return None if failing else before.opened(overridden(results))
+
+
+def unseen_default(problem: Problem, manifest: Manifest, *, known: bool) -> Problem:
+    """Return the problem of a rule that fails, with a hint where a definition that is not there may be the reason.
+
+    Args:
+        problem: the problem.
+        manifest: the object on which the rule fails.
+        known: whether the definition of its kind is known.
+    """
+    if known or (manifest.group, manifest.kind) in BUILT_IN:
+        return problem
+    definition = f"the CustomResourceDefinition of {manifest.kind}.{manifest.group}"
+    hint = f"add {definition} to the source: the stored object may have the field by a default; or {problem.hint}"
+    return attrs.evolve(problem, hint=hint)
 
 
 class _Numbering:

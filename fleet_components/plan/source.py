@@ -13,9 +13,11 @@ import attrs
 from fleet_components.admission import Existing, admit, misnamed, workload
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.custom_kinds import CustomKinds
 from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, out_of_place, unwrap, unwrapped
 from fleet_components.content.files import Text
+from fleet_components.content.karmada.template import as_matched
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select, surprises
@@ -192,6 +194,17 @@ class Source:
         """The definitions of custom kinds, those in envelopes included."""
         every = (*self.catalogue.manifests, *self._contents)
         return Catalogue(tuple(one for one in every if one.kind == "CustomResourceDefinition"))
+
+    @cached_property
+    def custom(self) -> CustomKinds:
+        """The custom kinds that its definitions define."""
+        return CustomKinds.of(self._definitions.manifests)
+
+    @cached_property
+    def matched(self) -> Catalogue:
+        """The objects as Karmada's policies select them."""
+        matched = (as_matched(one, self.custom.kind(one)) for one in self.catalogue.manifests)
+        return attrs.evolve(self.catalogue, manifests=tuple(matched))
 
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.

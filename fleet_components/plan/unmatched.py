@@ -41,7 +41,7 @@ def unmatched(
     yield from in_runs(source, members)
     yield from in_evictions(source)
     yield from in_overrides(source, subjects, members, objects)
-    yield from in_policies(templates, members, objects)
+    yield from in_policies(templates, members, AskedObjects(source.matched, partial))
     yield from in_requests(source, templates, members, objects)
     for decided in subjects:
         yield from skipped_stages(source, decided, members)

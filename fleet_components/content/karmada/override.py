@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import attrs
 
 from fleet_components.content.karmada.overriders import Budget, apply_overriders
-from fleet_components.content.overridden import Overridden, OverrideError, Step
+from fleet_components.content.overridden import Forms, Object, Overridden, OverrideError, Step
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
@@ -39,22 +39,26 @@ class PolicyOverridden(Overridden):
         return tuple(key.name for key in self.applied if key.kind == kind)
 
 
-def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy]) -> PolicyOverridden:
+def override(
+    manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy], stored: Object | None = None
+) -> PolicyOverridden:
     """Apply all override policies to an object on its way to a member.
 
     A rule that fails on a Secret whose data has been left out does nothing: whether it fails on the data is not known.
 
     Args:
-        manifest: the object, with the member's replicas set.
+        manifest: the object as it was written, with the member's replicas set.
         cluster: the member.
         policies: override policies of both kinds, in any order.
+        stored: the object as Karmada reads it; as it was written by default.
     """
     known = tuple(policies)
+    forms = Forms.alike(manifest.data) if stored is None else Forms(manifest.data, stored)
     state, budget = PolicyOverridden(manifest.data), Budget()
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
         # The selectors of the second kind are evaluated on the object as changed by the first kind.
-        for policy in applicable(Manifest(state.data or {}), known, kind):
-            state = _apply(state, cluster, policy, budget)
+        for policy in applicable(Manifest(forms.stored), known, kind):
+            state, forms = _apply(state, forms, cluster, policy, budget)
             if state.problem:
                 return state
     return state
@@ -72,25 +76,28 @@ def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
-def _apply(state: PolicyOverridden, cluster: Cluster, policy: OverridePolicy, budget: Budget) -> PolicyOverridden:
+def _apply(
+    state: PolicyOverridden, forms: Forms, cluster: Cluster, policy: OverridePolicy, budget: Budget
+) -> tuple[PolicyOverridden, Forms]:
     for index, rule in enumerate(policy.spec.rules):
         if not rule.applies_to(cluster):
             continue
         try:
-            before = state.data or {}
-            data = apply_overriders(before, rule.overriders, budget)
+            made = apply_overriders(forms, rule.overriders, budget)
         except OverrideError as error:
-            if is_secret(before) and is_hidden(before):
+            if is_secret(forms.written) and is_hidden(forms.written):
                 # Where its data has been left out, nobody knows whether the rule fails.
                 state = attrs.evolve(state, applied=(*state.applied, policy.key))
                 continue
             events = (*state.events, _event("Warning", policy, cluster))
             problem = _problem(policy, index, cluster, error.shown)
-            return PolicyOverridden(None, problem, logged=str(error), events=events)
+            return PolicyOverridden(None, problem, logged=str(error), events=events), forms
         events = (*state.events, _event("Normal", policy, cluster))
-        steps = (*state.steps, Step(str(policy.manifest.key), index, before, data))
-        state = PolicyOverridden(data, steps=steps, applied=(*state.applied, policy.key), events=events)
-    return state
+        steps = (*state.steps, Step(str(policy.manifest.key), index, forms.written, made.written))
+        applied = (*state.applied, policy.key)
+        forms = made
+        state = PolicyOverridden(forms.written, steps=steps, applied=applied, events=events)
+    return state, forms
 
 
 def _event(type_: str, policy: OverridePolicy, cluster: Cluster) -> Event:

@@ -17,8 +17,8 @@ import attrs
 
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
-from fleet_components.content.overridden import Object, OverrideError, check_hidden, patched
-from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
+from fleet_components.content.overridden import Forms, Object, OverrideError, check_hidden, patched
+from fleet_components.content.patch import Operation, PatchError, apply_patch, carried_over, pointer_steps
 from fleet_components.model.digits import integer
 from fleet_components.model.karmada.override import (
     CommandArgsOverrider,
@@ -75,18 +75,18 @@ class Budget:
         self.characters -= number
 
 
-def apply_overriders(data: Object, overriders: Overriders, budget: Budget | None = None) -> Object:
+def apply_overriders(forms: Forms, overriders: Overriders, budget: Budget | None = None) -> Forms:
     """Return the object with all overriders applied; the given object is not changed.
 
     Args:
-        data: the object.
+        forms: the object.
         overriders: the overriders of one rule.
         budget: the work that is left for this and later rules; a new one by default.
 
     Raises:
         OverrideError: an overrider cannot be applied.
     """
-    before, budget = data, budget or Budget()
+    data, budget = forms.stored, budget or Budget()
     try:
         for image in overriders.image_overrider:
             data = _override_images(data, image, budget)
@@ -99,8 +99,10 @@ def apply_overriders(data: Object, overriders: Overriders, budget: Budget | None
             data = _override_field(data, path, list(fields), budget, is_yaml=is_yaml)
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
-    check_hidden(before, data)  # now, since patches may move what stands in lists
-    return patched(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
+    check_hidden(forms.stored, data)  # now, since patches may move what stands in lists
+    alike = forms.stored is forms.written
+    made = Forms.alike(data) if alike else Forms(carried_over(forms.written, forms.stored, data), data)
+    return patched(made, [Operation(p.operator, p.path, p.value) for p in overriders.plaintext])
 
 
 def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) -> Object:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import attrs
 
 from fleet_components.content.envelope import unopened
 from fleet_components.content.guarded import read_json
-from fleet_components.content.overridden import Overridden, OverrideError, Step, patched
+from fleet_components.content.overridden import Forms, Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
 from fleet_components.content.revision import canonical
 from fleet_components.model.cluster import Cluster
@@ -116,8 +116,15 @@ def in_force(
     return tuple(found)
 
 
+def _as_written(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return data
+
+
 def apply_overrides(
-    objects: Sequence[Mapping[str, Any]], overrides: Sequence[OverrideInForce], cluster: str
+    objects: Sequence[Mapping[str, Any]],
+    overrides: Sequence[OverrideInForce],
+    cluster: str,
+    read: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_written,
 ) -> list[Overridden]:
     """Return what overrides make of each object.
 
@@ -125,6 +132,7 @@ def apply_overrides(
         objects: the objects.
         overrides: the overrides that apply, in order.
         cluster: name of the member, for messages.
+        read: returns an object as the hub has it in a snapshot; as it was written by default.
     """
     by_target: dict[OverrideTarget, list[OverrideInForce]] = {}
     for override in overrides:
@@ -134,7 +142,7 @@ def apply_overrides(
     for position, data, targets in selected(objects, by_target.keys()):
         # The targets of an object begin with those of ClusterResourceOverrides, which ResourceOverrides win over.
         concerning = [override for target in targets for override in by_target[target]]
-        found[position] = _overridden(data, concerning, cluster)
+        found[position] = _overridden(Forms(data, read(data)), concerning, cluster)
     return found
 
 
@@ -236,8 +244,9 @@ def _absent(key: str, cluster: Cluster) -> str:
     return f"label key {key} not found on cluster {cluster.name}"
 
 
-def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:
-    made: Mapping[str, Any] | None = data
+def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:
+    data = forms.written
+    made: Forms | None = forms
     steps: list[Step] = []
     spoilt: Problem | None = None
     for override in overrides:
@@ -247,22 +256,22 @@ def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], c
             except OverrideError as error:
                 return Overridden(None, _problem(data, override, rule, cluster, error), logged=str(error))
             if made is not None:
-                steps.append(Step(override.key, rule.index, made, after))
+                steps.append(Step(override.key, rule.index, made.written, after and after.written))
             made = after
             # An envelope is opened after all rules, so a later one may mend what an earlier one has broken.
-            why = unopened(Manifest(made)) if made is not None else ""
+            why = unopened(Manifest(made.written)) if made is not None else ""
             broken = OverrideError(f"{_SPOILT}: {why}")
             spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
-    return Overridden(None, spoilt) if spoilt else Overridden(made, steps=tuple(steps))
+    return Overridden(None, spoilt) if spoilt else Overridden(made and made.written, steps=tuple(steps))
 
 
-def _applied(data: Mapping[str, Any] | None, rule: RuleInForce) -> Mapping[str, Any] | None:
+def _applied(forms: Forms | None, rule: RuleInForce) -> Forms | None:
     """Return the object after a rule; None if it is deleted. No patch brings it back, but variables may still fail."""
     if rule.fails:
         raise OverrideError(rule.logged or rule.fails, rule.fails, rule.patch)
-    if data is None or rule.deletes:
+    if forms is None or rule.deletes:
         return None
-    return patched(data, (Operation(one.op, one.path, one.value) for one in rule.json_patch_overrides))
+    return patched(forms, [Operation(one.op, one.path, one.value) for one in rule.json_patch_overrides])
 
 
 def _problem(

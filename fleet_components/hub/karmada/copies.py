@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.karmada.prune import pruned
 from fleet_components.content.secret import is_secret, redacted
 from fleet_components.hub.karmada.marks import as_written
 from fleet_components.hub.karmada.template import BoundTemplate
@@ -102,14 +103,18 @@ class Copies:
     @cached_property
     def in_force(self) -> InForce:
         """The override rules that are in force on the targets."""
-        bound, inventory, wanted = self.bound, self.bound.subject.inventory, {}
+        inventory, wanted = self.bound.subject.inventory, {}
         made: dict[Share, Objects] = {}
         for name, share in self._asked.items():
             if share not in made:
                 made[share] = (shared(self.content, share),)
             wanted[name] = inventory.clusters[inventory.position(name) or 0], share.revision, made[share]
-        overrides = PolicyOverrides(bound.subject.policies.override_index)
-        return in_force(overrides, TemplateRecord(), wanted, {})
+        return in_force(self._overrides, TemplateRecord(), wanted, {})
+
+    @property
+    def _overrides(self) -> PolicyOverrides:
+        subject, claim = self.bound.subject, self.bound.state.claim.policy
+        return PolicyOverrides(subject.policies.override_index, subject.custom, (claim.kind,) if claim else ())
 
     @cached_property
     def done(self) -> Mapping[str, Done]:
@@ -238,13 +243,13 @@ class Copies:
     def _made_alike(self, content: Objects) -> bool:
         """Return whether all Works are what the template makes as it is now."""
         bound, inventory = self.bound, self.bound.subject.inventory
-        overrides = PolicyOverrides(bound.subject.policies.override_index)
+        overrides = self._overrides
         for name, share in shares_of(bound.subject, bound.state, bound.template, content, 0).items():
             if name in self.works:
                 member = inventory.clusters[inventory.position(name) or 0]
                 objects: Objects = (shared(content, share),)
                 (result,) = overrides.apply(objects, overrides.in_force(objects, member), member)
-                if result.problem or result.data != self._cleaned(self.works[name]):
+                if result.data is None or pruned(result.data) != self._cleaned(self.works[name]):
                     return False
         return True
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_components.content.strip import strip
+from fleet_components.content.karmada.prune import without_address
+from fleet_components.content.strip import as_sent
 from fleet_components.hub.listing import Object
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION, PolicyKey
 from fleet_components.model.manifest import Manifest
@@ -54,7 +55,7 @@ def policy_of(data: Object) -> PolicyKey | None:
 
 def as_written(data: Object) -> dict[str, Any]:
     """Return an object as its user has written it: without status, and without what API server and Karmada add."""
-    stripped = _without_own_selector(strip(Manifest(data)).data)
+    stripped = _without_own_selector(without_address(as_sent(Manifest(data))))
     given = stripped["metadata"]
     labels = {key: value for key, value in (given.get("labels") or {}).items() if not _is_mark(key)}
     annotations = {key: value for key, value in (given.get("annotations") or {}).items() if key not in _ANNOTATIONS}

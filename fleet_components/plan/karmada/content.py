@@ -10,7 +10,7 @@ import attrs
 from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
-from fleet_components.content.strip import strip
+from fleet_components.content.strip import as_sent
 from fleet_components.model.codec import below, decode, encode, ranged
 from fleet_components.model.karmada.override import OverrideSpec
 from fleet_components.model.karmada.settings import CustomWorkload
@@ -59,7 +59,8 @@ def content_of(manifest: Manifest, workloads: Iterable[CustomWorkload] = (), *, 
         workloads: the declared custom kinds.
         divided: True if the replicas are set for each member, and so are not part of the content.
     """
-    data, stated = strip(manifest).data, [_stated(workload) for workload in workloads if workload.describes(manifest)]
+    data: Mapping[str, Any] = as_sent(manifest)
+    stated = [_stated(workload) for workload in workloads if workload.describes(manifest)]
     shape = shape_in((data, *stated))
     if divided and shape and shape.replicas:
         data = _without(data, shape.replicas)

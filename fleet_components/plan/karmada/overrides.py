@@ -7,8 +7,10 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.override_index import OverrideIndex
+from fleet_components.content.karmada.template import CLAIMED_BY_ANY, as_read, in_preferred_version
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import INTO_SECRET, is_secret
 from fleet_components.model.cluster import Cluster
@@ -16,11 +18,13 @@ from fleet_components.model.codec import below, decode
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.plan.overriding import Overrides
+from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
 
 _PLACES = "rules"
 """Field of kept rules: the positions of the rules in their policy."""
+_CUSTOM = "custom"
+"""Field of kept rules: the custom kind of the object, if their effect depends on it."""
 
 
 @attrs.frozen
@@ -29,32 +33,71 @@ class PolicyOverrides(Overrides):
 
     Attributes:
         index: the policies.
+        custom: the kind of the template if that is custom; None if its definition is unknown.
+        claimed_by: the kind of the policy that has claimed the template; empty for one that only goes along.
     """
 
     index: OverrideIndex
+    custom: CustomKind | None = None
+    claimed_by: tuple[str, ...] = ()
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the policies that may select the object, each with those of its rules that select the member."""
         if not self.index.policies:
             return ()
         (data,) = objects
-        reduced = (_reduced(policy, member) for policy in self.index.concerning(Manifest(data)))
+        read = Manifest(in_preferred_version(data, self.custom))
+        reduced = (_reduced(policy, member) for policy in self.index.concerning(read))
         marked = {INTO_SECRET: True} if is_secret(data) else {}
-        return tuple({**policy, **marked} for policy in reduced if policy[_PLACES])
+        return self._complete(objects, tuple({**one, **marked} for one in reduced if one[_PLACES]), member)
+
+    def _complete(self, objects: Objects, rules: Objects, member: Cluster) -> Objects:
+        """Return rules with the custom kind of the object, if their effect depends on it."""
+        if self.custom is None or not rules:
+            return rules
+        complete = tuple({**rule, _CUSTOM: self.custom.to_wire()} for rule in rules)
+        outcomes = [apply_rules(objects, one, member, self.claimed_by) for one in (rules, complete)]
+        return rules if outcomes[0] == outcomes[1] else complete
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the object after the rules."""
-        done = apply_rules(objects, rules, member)
+        done = apply_rules(objects, rules, member, self.claimed_by)
         written = {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
         kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
-        return [attrs.evolve(one, problem=one.problem and _located(one.problem, written, kept)) for one in done]
+        return [
+            attrs.evolve(one, problem=one.problem and self._explained(_located(one.problem, written, kept), data))
+            for one, data in zip(done, objects, strict=True)
+        ]
+
+    def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
+        """Return a problem with the hint that the control plane may know more of a custom kind."""
+        return unseen_default(problem, Manifest(data), known=self.custom is not None)
 
 
-def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
-    """Return each object after kept rules."""
+def apply_rules(
+    objects: Objects, rules: Objects, member: Cluster, claimed_by: tuple[str, ...] = CLAIMED_BY_ANY
+) -> Sequence[Overridden]:
+    """Return each object after kept rules.
+
+    Args:
+        objects: the objects.
+        rules: the rules.
+        member: the member.
+        claimed_by: the kinds of the policies that have claimed the objects. By default of both, since rules that are
+            kept did apply.
+    """
     policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in rules]
     places = {str(policy.manifest.key): policy.manifest.data.get(_PLACES) for policy in policies}
-    return [_as_written(override(Manifest(data), member, policies), places) for data in objects]
+    wire = next((policy[_CUSTOM] for policy in rules if _CUSTOM in policy), None)
+    custom = CustomKind.from_wire(wire) if wire else None
+
+    def overridden(data: Mapping[str, Any]) -> Overridden:
+        written = in_preferred_version(data, custom)
+        result = override(Manifest(written), member, policies, as_read(data, custom, claimed_by))
+        untouched = result.data is written  # what no rule has changed stays in its own version
+        return attrs.evolve(result, data=data) if untouched else _as_written(result, places)
+
+    return [overridden(data) for data in objects]
 
 
 def check_rules(data: Any) -> None:

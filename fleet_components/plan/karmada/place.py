@@ -96,7 +96,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
     shares = shares_of(request, state, template, content, revision)
-    found = _overrides(request, before, content, shares)
+    found = _overrides(request, state, before, (content, shares))
     shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     known = before.memory.schedule.evictions
@@ -171,8 +171,9 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     if not fresh and before.revision not in before.contents:
         raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
     shapes = request.settings.shapes
-    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
-    template = scheduled_form(request.manifest, state.replicas, shapes)
+    matched = request.matched
+    state = attrs.evolve(state, replicas=replicas_of(matched, shapes) if fresh else state.replicas)
+    template = scheduled_form(matched, state.replicas, shapes)
     driven = _driven(request, state)
     followed, (state, decision) = fresh, _decided(request, state, template, driven)
     return _Scheduled(state, template, driven, decision, fresh or _is_rewritten(state, before.memory), followed)
@@ -195,9 +196,11 @@ def _shares_of(rollout: Rollout) -> dict[str, Share]:
 
 
 def _overrides(
-    request: TemplateSubject, before: TemplateRecord, content: Objects, shares: Mapping[str, Share]
+    request: TemplateSubject, state: TemplateState, before: TemplateRecord, sent: tuple[Objects, Mapping[str, Share]]
 ) -> InForce:
     """Return the override rules that are in force on the members with a share."""
+    content, shares = sent
+    claimed = (state.claim.policy.kind,) if state.claim.policy else ()
     wanted, made = {}, dict[tuple[int | None, int | None], Objects]()
     for cluster, share in shares.items():
         member = request.inventory.clusters[request.inventory.position(cluster) or 0]
@@ -205,7 +208,8 @@ def _overrides(
         if counts not in made:
             made[counts] = (shared(content, share),)
         wanted[cluster] = member, share.revision, made[counts]
-    return in_force(PolicyOverrides(request.policies.override_index), before, wanted, request.done)
+    overrides = PolicyOverrides(request.policies.override_index, request.custom, claimed)
+    return in_force(overrides, before, wanted, request.done)
 
 
 def _record(
@@ -230,12 +234,12 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     generation = before.generation + (seen != before.seen)
     overrides = request.policies.override_index.keys
     policies = _concerning(request, before)
-    hub = Hub({key: request.manifest}, policies, overrides, {key: generation})
+    hub = Hub({key: request.matched}, policies, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
     claims = match_policies(hub, known, preemption=request.settings.preemption).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
-    concerned = {p.key.path for p in policies if p.key in holders or matches(p, request.manifest)}
+    concerned = {p.key.path for p in policies if p.key in holders or matches(p, request.matched)}
     remembered = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
     required = {parent: dict(clusters) for parent, clusters in sorted(request.needs.required_by.items()) if clusters}
     return attrs.evolve(
@@ -260,7 +264,7 @@ def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[Propag
     held = {before.claim.policy, bound.policy if bound else None} - {None}
     known = (*held, *(PolicyKey(*path.split("/")) for path in before.policies))
     named = (policy for key in known if key and (policy := index.named(key)))
-    return tuple({policy.key: policy for policy in (*index.candidates(request.manifest), *named)}.values())
+    return tuple({policy.key: policy for policy in (*index.candidates(request.matched), *named)}.values())
 
 
 def _settled(claim: Claim) -> Claim:
@@ -368,7 +372,7 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
         fresh
         and state.claim.bound
         and state.policy is None
-        and state.replicas not in (0, replicas_of(manifest, shapes))
+        and state.replicas not in (0, replicas_of(request.matched, shapes))
     ):
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)

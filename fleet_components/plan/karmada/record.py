@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.karmada.prune import pruned
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, checked, decode, encode, ranged
@@ -168,6 +169,11 @@ class TemplateRecord(Record[Share, TemplateState]):
         """Return the object after the rules of override policies."""
         return apply_rules(objects, rules, member)
 
+    @staticmethod
+    def opened(objects: Objects) -> Objects:
+        """Return the objects as Karmada sends them."""
+        return tuple(map(pruned, objects))
+
     def standing(self, done: Done) -> Share:
         """Return a share with all that the member has."""
         return Share.of(done)
@@ -180,7 +186,7 @@ class TemplateRecord(Record[Share, TemplateState]):
     def content(self, revision: int) -> Objects | None:
         """Return the object alone."""
         content = self.contents.get(revision)
-        return content[:1] if content else None
+        return self.opened(content[:1]) if content else None
 
     def guarded_as(self, name: str) -> str:
         """Return its policy, or its own name if it has none; empty if it only goes along with others."""

@@ -70,7 +70,7 @@ def _shown(outcome: TemplateOutcome) -> str:
 def _rivals(request: TemplateSubject, owner: PolicyKey) -> Iterator[PolicyKey]:
     """Yield the other policies that could have claimed the object, now or when it had other labels."""
     for policy in request.policies.propagation:
-        if policy.key != owner and _could_claim(policy, request.manifest):
+        if policy.key != owner and _could_claim(policy, request.matched):
             yield policy.key
 
 

@@ -10,11 +10,13 @@ from typing import Any, Self
 
 import attrs
 
+from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.karmada.override_index import OverrideIndex
+from fleet_components.content.karmada.template import as_matched
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.outline import outlines_of
 from fleet_components.content.secret import redacted, redacted_content
-from fleet_components.content.strip import strip
+from fleet_components.content.strip import as_sent
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.claims import Claims, template_key
@@ -99,13 +101,14 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     Attributes:
         key: the template's key, ``namespace/Kind/name``.
-        manifest: the object.
+        manifest: the object as it was written.
         inventory: the members.
         policies: the policies, and how the control plane would be set up.
         uid: the template's stable uid; ties between members depend on it.
         rebalances: names of the rebalancers that ask for it.
         waited: digest of the object from when no policy had claimed it; empty if it is new or was claimed.
         unhealthy: members on which it was observed to be Unhealthy, and since when; None for long enough.
+        custom: its kind if that is custom; None if its definition is unknown.
         needs: what it takes over from the templates that need it.
         done: what really runs, by member.
         waits: members that wait for an object of another placement or template, each with the gate.
@@ -127,6 +130,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     rebalances: frozenset[str] = frozenset()
     waited: str = ""
     unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
+    custom: CustomKind | None = None
     needs: Needs = Needs()
     done: Mapping[str, Done] = attrs.field(factory=dict)
     waits: Mapping[str, Gate] = attrs.field(factory=dict)
@@ -139,6 +143,11 @@ class TemplateSubject(Subject[TemplateRecord]):
     def kind(self) -> str:
         """``Template``, whatever the kind of its object."""
         return TEMPLATE
+
+    @property
+    def matched(self) -> Manifest:
+        """The object as policies select it, and as it is interpreted."""
+        return as_matched(self.manifest, self.custom)
 
     @property
     def overrides(self) -> tuple[OverridePolicy, ...]:
@@ -169,7 +178,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     @property
     def content(self) -> Objects:
         """The object."""
-        return (strip(self.manifest).data,)
+        return (as_sent(self.manifest),)
 
     def decide(self, before: TemplateRecord) -> TemplateOutcome:
         """Find the policy, schedule the template, and plan what is sent."""
@@ -240,7 +249,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     def _replicas(self, numbers: Iterable[int]) -> Ladder:
         """Return other numbers of replicas."""
-        shape = shape_of(self.manifest, self.settings.shapes)
+        shape = shape_of(self.matched, self.settings.shapes)
         if shape is None or shape.replicas is None:
             return ()
         return tuple((Edit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),) for n in numbers)
@@ -249,11 +258,11 @@ class TemplateSubject(Subject[TemplateRecord]):
         """Return why policies have claimed the template or not: those that may match it, and a few others."""
         claim, index = outcome.record.memory.claim, self.policies.index
         owner = index.named(claim.policy) if claim.policy else None
-        concerned = {policy.key: policy for policy in (*index.candidates(self.manifest), *([owner] if owner else []))}
+        concerned = {policy.key: policy for policy in (*index.candidates(self.matched), *([owner] if owner else []))}
         others = (one for one in index.best_first if one.key not in concerned and self._reaches(one.key))
         told = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
         claims = Claims({template_key(self.manifest): claim})
-        return explain_match(self.manifest, told, claims, self.policies.override_index.keys)
+        return explain_match(self.matched, told, claims, self.policies.override_index.keys)
 
     def _reaches(self, policy: PolicyKey) -> bool:
         """Return whether a policy could select the object at all: one of another namespace never does."""
@@ -310,6 +319,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             "rebalances": sorted(self.rebalances),
             "waited": self.waited,
             "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
+            "custom": self.custom.to_wire() if self.custom else None,
             "needs": encode(self.needs),
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
             "waits": {cluster: encode(gate) for cluster, gate in self.waits.items()},
@@ -328,6 +338,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             rebalances=frozenset(wire["rebalances"]),
             waited=wire["waited"],
             unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
+            custom=CustomKind.from_wire(wire["custom"]) if wire["custom"] else None,
             needs=decode(Needs, wire["needs"]),
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
             waits={cluster: decode(Gate, gate) for cluster, gate in wire["waits"].items()},

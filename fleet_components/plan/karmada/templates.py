@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.catalogue import Alike
+from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.envelope import is_envelope, unwrapped
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.content.karmada.workload import shape_of
@@ -47,6 +48,8 @@ REBALANCER = "WorkloadRebalancer"
 NAMESPACE = "Namespace/"  # of the keys of namespaces
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
+SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation"
+"""Karmada's label of a namespace that it does not bring to members by itself; the value is ``true``."""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 _PRIORITIES = ("system-cluster-critical", "system-node-critical")
 """Priority classes that every API server has."""
@@ -67,6 +70,7 @@ class TemplateWorkload:
             a namespace does.
         rebalances: names of the rebalancers that ask for it.
         unhealthy: members on which it was observed to be Unhealthy, and since when.
+        custom: its kind if that is custom; None if its definition is unknown.
     """
 
     key: str
@@ -74,6 +78,7 @@ class TemplateWorkload:
     needed_by: Mapping[str, bool] = attrs.field(factory=dict)
     rebalances: frozenset[str] = frozenset()
     unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
+    custom: CustomKind | None = None
 
 
 @attrs.frozen(slots=False)
@@ -126,6 +131,7 @@ class Templates:
             rebalances=workload.rebalances,
             waited=past.waiting.get(workload.key, ""),
             unhealthy=workload.unhealthy,
+            custom=workload.custom,
             needs=needs,
             done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
             plugins=meant_for(KARMADA, options.settings.plugins),
@@ -199,10 +205,16 @@ class _Reading:
         return {template_name(m): m for m in manifests if propagates(m)}
 
     @cached_property
+    def matched(self) -> dict[str, Manifest]:
+        """The same objects as policies select them."""
+        manifests = (m for m in self.source.matched.manifests if m.api_version != API_VERSION)
+        return {template_name(m): m for m in manifests if template_name(m) in self.objects}
+
+    @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
         """Matching policies of each object that has any."""
         index = self.policies.index
-        found = {key: [p for p in index.candidates(m) if matches(p, m)] for key, m in self.objects.items()}
+        found = {key: [p for p in index.candidates(m) if matches(p, m)] for key, m in self.matched.items()}
         return {key: policies for key, policies in found.items() if policies}
 
     @cached_property
@@ -217,7 +229,7 @@ class _Reading:
         found: dict[str, dict[str, bool]] = {}
         for parent in self.own:
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
-            for dependency in dependencies_of(self.objects[parent], self.source.settings.shapes):
+            for dependency in dependencies_of(self.matched[parent], self.source.settings.shapes):
                 for key in self._meant(dependency):
                     # Even without propagateDeps: where both go to one member, what is needed is delivered first.
                     if takes or key in self.own:
@@ -232,7 +244,7 @@ class _Reading:
             return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
             key = f"{NAMESPACE}{self.objects[parent].namespace}"
-            if key in self.objects and self.objects[key].key not in self.brought:
+            if key in self.objects and self.objects[key].key not in self.brought and _is_synced(self.objects[key]):
                 found.setdefault(key, {})[parent] = True
         return found
 
@@ -257,6 +269,7 @@ class _Reading:
                 {**self.dependencies.get(key, {}), **self.namespaces.get(key, {})},
                 self.rebalances.get(self.objects[key].key, frozenset()),
                 unhealthy.get(self.objects[key].key, {}),
+                self.source.custom.kind(self.objects[key]),
             )
             for key in keys
         ]
@@ -267,7 +280,7 @@ class _Reading:
         """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
         if not self.source.settings.brings_namespaces:
             return self._left
-        return tuple(one for one in self._left if one.key[:2] != ("", "Namespace"))
+        return tuple(one for one in self._left if one.key[:2] != ("", "Namespace") or not _is_synced(one))
 
     @cached_property
     def _left(self) -> tuple[Manifest, ...]:
@@ -325,7 +338,7 @@ class _Reading:
         """Yield a warning for each kind whose replicas a policy divides but nobody can determine."""
         found: dict[tuple[int, str, str], tuple[PropagationPolicy, list[Manifest]]] = {}
         for key in self.own:
-            manifest = self.objects[key]
+            manifest = self.matched[key]
             policy = best_policy(manifest, self.matching.get(key, ()))
             if policy and policy.spec.placement.divided and self._may_have_replicas(manifest):
                 kind = (id(policy), manifest.api_version, manifest.kind)
@@ -358,7 +371,7 @@ class _Reading:
                 yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
 
     def _claimant(self, key: str) -> str:
-        policy = best_policy(self.objects[key], self.matching.get(key, ()))
+        policy = best_policy(self.matched[key], self.matching.get(key, ()))
         if policy:
             return f"{policy.key.kind} {policy.key}"
         parents = self.dependencies.get(key)
@@ -374,9 +387,17 @@ class _Reading:
     @cached_property
     def _alike(self) -> dict[tuple[str, str, str], Alike]:
         found: dict[tuple[str, str, str], list[Manifest]] = defaultdict(list)
-        for manifest in self.objects.values():
+        for manifest in self.matched.values():
             found[manifest.api_version, manifest.kind, manifest.namespace].append(manifest)
         return {key: Alike(tuple(manifests)) for key, manifests in found.items()}
+
+
+def _is_synced(namespace: Manifest) -> bool:
+    """Return whether Karmada brings a namespace to members by itself.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/namespace/namespace_sync_controller.go, Reconcile.
+    """
+    return namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
 
 
 def _has_number(value: Any) -> bool:

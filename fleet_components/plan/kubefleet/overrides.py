@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,14 +18,21 @@ from fleet_components.content.kubefleet.override import (
     targets_of,
     write_in_force,
 )
+from fleet_components.content.kubefleet.snapshot import in_snapshot
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import INTO_SECRET, is_secret, redacted
+from fleet_components.content.stored import Shape
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
-from fleet_components.plan.overriding import Overrides
+from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
+
+Shapes = Mapping[str, Shape]
+"""What API servers make of the objects of custom kinds, by ``group/version/kind``."""
+_SHAPES = "shapes"
+"""Field of kept rules: the shapes of custom kinds that their effect depends on."""
 
 
 @attrs.frozen
@@ -35,27 +42,49 @@ class PlacementOverrides(Overrides):
     Attributes:
         placement: the placement, as ``name`` or ``namespace/name``.
         overrides: the overrides that may concern it.
+        shapes: the custom kinds of its objects whose definition is known.
     """
 
     placement: str
     overrides: tuple[ResourceOverride, ...] = ()
+    shapes: Shapes = attrs.field(factory=dict)
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the overrides that select an object and the member, each with those of its rules that select it."""
         if not self.overrides:
             return ()
         found = in_force(objects, member, self.overrides, self.placement)
-        secret = _secret(objects, found, member)
+        secret, shapes = _secret(objects, found, member), self._needed(objects, found, member)
         return tuple(
-            {**write_in_force(one), **({INTO_SECRET: True} if secret.intersection(one.targets) else {})}
+            {
+                **write_in_force(one),
+                **({INTO_SECRET: True} if secret.intersection(one.targets) else {}),
+                **({_SHAPES: {kind: shape.to_wire() for kind, shape in shapes.items()}} if shapes else {}),
+            }
             for one in found
         )
+
+    def _needed(self, objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> Shapes:
+        """Return the shapes of custom kinds that the effect of rules depends on."""
+        wanted = {target for one in rules for target in one.targets}
+        concerned = [data for _, data, _ in selected(objects, wanted)] if any(self.shapes.values()) else []
+        kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
+        without = apply_overrides(concerned, rules, member.name, _reader({})) if kinds else []
+        with_them = apply_overrides(concerned, rules, member.name, _reader(kinds)) if kinds else []
+        return kinds if without != with_them else {}
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the objects after the rules."""
         written = {str(one.manifest.key): one.manifest for one in self.overrides}
         done = apply_rules(objects, rules, member)
-        return [attrs.evolve(one, problem=_located(one.problem, written)) if one.problem else one for one in done]
+        return [
+            attrs.evolve(one, problem=self._explained(_located(one.problem, written), data)) if one.problem else one
+            for one, data in zip(done, objects, strict=True)
+        ]
+
+    def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
+        """Return a problem with the hint that the hub may know more of a custom kind."""
+        return unseen_default(problem, Manifest(data), known=_kind(data) in self.shapes)
 
 
 def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:
@@ -68,13 +97,23 @@ def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster)
 
 
 def _wraps_secret(envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster) -> bool:
-    (made,) = apply_overrides([envelope], rules, member.name)
+    (made,) = apply_overrides([envelope], rules, member.name, in_snapshot)
     return any(redacted(data) is not data for data in (envelope, made.data) if data)
 
 
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
     """Return each object after kept rules."""
-    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name)
+    shapes = {kind: Shape.from_wire(wire) for data in rules for kind, wire in data.get(_SHAPES, {}).items()}
+    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name, _reader(shapes))
+
+
+def _reader(shapes: Shapes) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """Return what returns objects as a snapshot has them."""
+    return lambda data: in_snapshot(data, shapes.get(_kind(data)))
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    return f"{data.get('apiVersion')}/{data.get('kind')}"
 
 
 def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:

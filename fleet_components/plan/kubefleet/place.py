@@ -310,7 +310,7 @@ def _in_force(
     """Return the override rules that are in force for a revision on members."""
     clusters, positions = request.inventory.clusters, ((name, request.inventory.position(name)) for name in names)
     asked = {name: (clusters[at], *content) for name, at in positions if at is not None}
-    return in_force(PlacementOverrides(request.key, request.overrides), before, asked, request.done)
+    return in_force(PlacementOverrides(request.key, request.overrides, request.shapes), before, asked, request.done)
 
 
 def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> str:

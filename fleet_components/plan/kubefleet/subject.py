@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.content.envelope import unwrapped
 from fleet_components.content.kubefleet.override import RULES
+from fleet_components.content.stored import Shape
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -22,6 +23,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
+from fleet_components.plan.kubefleet.overrides import Shapes
 from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
@@ -68,6 +70,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
         overrides: the overrides that select any of its objects.
+        shapes: the custom kinds of its objects whose definition is known; none without overrides.
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
@@ -99,6 +102,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     evictions: tuple[Eviction, ...] = ()
     budget: DisruptionBudget | None = None
     overrides: tuple[ResourceOverride, ...] = ()
+    shapes: Shapes = attrs.field(factory=dict, eq=False, repr=False)
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
@@ -243,6 +247,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
             "overrides": [one.manifest.data for one in self.overrides],
+            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()},
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
@@ -267,6 +272,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
             overrides=tuple(ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]),
+            shapes={kind: Shape.from_wire(one) for kind, one in wire["shapes"].items()},
             history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),

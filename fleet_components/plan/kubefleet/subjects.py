@@ -48,6 +48,7 @@ def placement_subjects(
         mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
         # What was only compared stands nowhere: applied, it is a new placement.
         new = name in past.reporting and not mode.reports
+        concerned = concerning(content, overrides, placement.key)
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,
@@ -70,7 +71,8 @@ def placement_subjects(
             run_faults=source.run_faults(placement),
             reports_in=placement.spec.reports_in,
             labels=policy.labels,
-            overrides=concerning(content, overrides, placement.key),
+            overrides=concerned,
+            shapes=source.custom.shapes(content) if concerned else {},
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )

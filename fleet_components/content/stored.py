@@ -1,0 +1,176 @@
+"""Objects as an API server stores them: with the defaults of their kind, and without what counts as absent.
+
+Both systems read objects from the API server of their hub. Whatever decides on behalf of a hub reads an object in this
+form; what members get stays as the user wrote it.
+
+Sources: ``defaults.json``, which ``tools/defaults`` writes from the answers of an API server of Kubernetes 1.36, and
+``conditional_defaults.py``. Custom kinds have the defaults of their CustomResourceDefinition, see
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.conditional_defaults import OF_KINDS, OF_TYPES
+from fleet_components.content.guarded import read_json
+
+Object = Mapping[str, Any]
+
+_FILE = Path(__file__).parent / "defaults.json"
+_METADATA = "meta.v1.ObjectMeta"
+_LIST, _MAP = "[]", "{}"
+LABELLED_BY_SERVER = (("v1", "Namespace"), ("v1", "ReplicationController"), ("batch/v1", "Job"))
+"""Kinds whose objects have labels that nobody has written: of their name, or of the pods that they make."""
+CACHED = 4096
+"""Number of objects of which a form is kept, since the objects of a placement are read once for each member."""
+
+
+@attrs.frozen(eq=False)
+class Shape:
+    """What an API server makes of the values of one type.
+
+    Attributes:
+        name: name of the type; empty in a custom kind.
+        defaults: values of fields that are absent.
+        omitted: fields of which an empty value counts as absent.
+        fields: the shapes of its fields, each with its sort: ``[]`` for a list of such values, ``{}`` for a map of
+            them, empty for a value itself. A built-in type is given by its name.
+    """
+
+    name: str = ""
+    defaults: Object = attrs.field(factory=dict)
+    omitted: frozenset[str] = frozenset()
+    fields: Mapping[str, tuple[str, Shape | str]] = attrs.field(factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.defaults or self.omitted or self.fields)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the wire form of the shape of a custom kind."""
+        known = ((field, sort, one) for field, (sort, one) in self.fields.items())
+        below = {f"{sort}{field}": one.to_wire() for field, sort, one in known if isinstance(one, Shape)}
+        return {part: found for part, found in (("defaults", dict(self.defaults)), ("fields", below)) if found}
+
+    @classmethod
+    def from_wire(cls, wire: Any) -> Shape:
+        """Read it back from :meth:`to_wire`."""
+        fields = {_field(key): (_sort(key), cls.from_wire(one)) for key, one in wire.get("fields", {}).items()}
+        return cls(defaults=wire.get("defaults", {}), fields=fields)
+
+
+def stored(data: Object, custom: Shape | None = None) -> Object:
+    """Return an object as an API server stores it, except for what it assigns by itself, such as a uid.
+
+    What is written in no valid form stays as it is: an API server refuses it.
+
+    Args:
+        data: the object as it was written.
+        custom: the shape of its kind if that is custom; None if its definition is unknown.
+    """
+    return _stored(Identical(data), custom or _NOTHING)
+
+
+def preferred_version(group: str, kind: str) -> str:
+    """Return the preferred version of a built-in kind that is served in several; empty for any other kind."""
+    return _types().preferred.get(f"{group}/{kind}", "")
+
+
+@attrs.frozen(eq=False)
+class Identical:
+    """An object as a key of a cache: equal to itself alone, so that nothing of it has to be compared."""
+
+    data: Object
+
+    def __hash__(self) -> int:
+        return id(self.data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identical) and other.data is self.data
+
+
+@lru_cache(maxsize=CACHED)
+def _stored(one: Identical, custom: Shape) -> Object:
+    data = one.data
+    kind = f"{data.get('apiVersion')}/{data.get('kind')}"
+    name = _types().kinds.get(kind)
+    made = _filled(custom if name is None else _shape(name), data)
+    if name is None and isinstance(data.get("metadata"), Mapping):
+        made["metadata"] = _filled(_shape(_METADATA), data["metadata"])
+    if fill := OF_KINDS.get(kind):
+        fill(made)
+    return made
+
+
+def _filled(shape: Shape, value: Object) -> dict[str, Any]:
+    made = {}
+    for field, one in value.items():
+        if shape.name and (one is None or (field in shape.omitted and _is_empty(one))):
+            continue  # a built-in kind has no nulls
+        sort, below = shape.fields.get(field, ("", ""))
+        made[field] = _filled_field(sort, _shape(below), one) if below else one
+    for field, default in shape.defaults.items():
+        if made.get(field) is None:
+            sort, below = shape.fields.get(field, ("", ""))
+            made[field] = _filled_field(sort, _shape(below), default) if below and not shape.name else default
+    if fill := OF_TYPES.get(shape.name):
+        fill(made)
+    return made
+
+
+def _filled_field(sort: str, below: Shape, value: Any) -> Any:
+    match sort, value:
+        case "[]", list():
+            return [_filled(below, one) if isinstance(one, Mapping) else one for one in value]
+        case "{}", Mapping():
+            return {key: _filled(below, one) if isinstance(one, Mapping) else one for key, one in value.items()}
+        case "", Mapping():
+            return _filled(below, value)
+    return value
+
+
+def _is_empty(value: Any) -> bool:
+    return value in ("", [], {}) or value is False or (value == 0 and isinstance(value, int))
+
+
+@attrs.frozen
+class _Types:
+    """What the file says: the type of each kind, the shape of each type, and preferred versions."""
+
+    kinds: Mapping[str, str]
+    shapes: Mapping[str, Shape]
+    preferred: Mapping[str, str]
+
+
+@cache
+def _types() -> _Types:
+    found = read_json(_FILE.read_bytes())
+    shapes = {name: _built_in(name, about) for name, about in found["types"].items()}
+    return _Types(found["kinds"], shapes, found["preferred"])
+
+
+def _built_in(name: str, about: Mapping[str, Any]) -> Shape:
+    fields: dict[str, tuple[str, Shape | str]] = {
+        field: (_sort(below), _field(below)) for field, below in about.get("fields", {}).items()
+    }
+    return Shape(name, about.get("defaults", {}), frozenset(about.get("omitted", ())), fields)
+
+
+def _shape(below: Shape | str) -> Shape:
+    return below if isinstance(below, Shape) else _types().shapes.get(below, Shape(below))
+
+
+def _sort(text: str) -> str:
+    return text[:2] if text.startswith((_LIST, _MAP)) else ""
+
+
+def _field(text: str) -> str:
+    return text.removeprefix(_LIST).removeprefix(_MAP)
+
+
+_NOTHING = Shape()

@@ -1,0 +1,110 @@
+"""Random objects of every built-in kind, as a real API server stores them and as we say that it does."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from fleet_components.content.difference import amounts_alike, differences
+from fleet_components.content.stored import stored
+from fleet_components.live.connection import Connection, UnexpectedAnswer, connected
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.quantity import is_quantity, parse_quantity
+from tests.control_planes import control_planes
+from tools.defaults.__main__ import create, objects_of_every_type
+
+pytestmark = pytest.mark.clusters
+
+ROUNDS = 4
+ASSIGNED = re.compile(
+    r"metadata\.(creationTimestamp|generation|managedFields|resourceVersion|uid)"
+    r"|status\b.*"
+    # Admission plug-ins of an ordinary cluster, which a control plane of Karmada does not have.
+    r"|metadata\.finalizers|Pod:spec\.(serviceAccount|serviceAccountName)"
+    # What stands for these is as good as any value.
+    r"|.*(controller-uid\]?|healthCheckNodePort|\.nodePort)"
+    r"|ResourceSlice:.*timeAdded"
+    # Who asks.
+    r"|CertificateSigningRequest:spec\.(extra|groups|username)"
+)
+"""Fields that an API server assigns, which no written object can tell."""
+NOT_SELECTED = ("Node",)
+"""Kinds that no placement of either system sends to a member."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Connection]:
+    with control_planes("a") as planes:
+        text = planes["a"].kubeconfig.read_text()
+        with connected(text, time.monotonic() + 1200) as connection:
+            yield connection
+
+
+def thinned(value: Any, rng: random.Random, share: float) -> Any:
+    """A value without a share of its fields and items; what every object needs stays."""
+    if isinstance(value, dict):
+        needed = ("apiVersion", "kind", "metadata", "name", "namespace", "matchLabels", "template", "spec")
+        kept = {key: one for key, one in value.items() if key in needed or rng.random() > share}
+        return {key: thinned(one, rng, share) for key, one in kept.items()}
+    if isinstance(value, list):
+        return [thinned(one, rng, share) for one in value if rng.random() > share / 2]
+    return value
+
+
+def unlike(answer: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    kind = str(answer["kind"])
+    for one in differences(ours, answer):
+        known = ASSIGNED.fullmatch(one.field) or ASSIGNED.fullmatch(f"{kind}:{one.field}")
+        if not known and not amounts_alike(one) and not _one_amount(one.old, one.new) and not _of_token(one.new):
+            yield f"{kind}: {one.field}: {one.old!r}, but stored is {one.new!r}"
+
+
+def _one_amount(old: Any, new: Any) -> bool:
+    amounts = [str(one) for one in (old, new)]
+    return isinstance(new, str) and all(map(is_quantity, amounts)) and len({*map(parse_quantity, amounts)}) == 1
+
+
+def _of_token(value: Any) -> bool:
+    return "kube-api-access-" in str(value)
+
+
+def test_every_built_in_kind_is_tried() -> None:
+    tried = {(Manifest(data).group, data["kind"]) for data in objects_of_every_type()}
+    served = {key for key in BUILT_IN if not key[0].endswith((".io", ".com")) or key[0].endswith("k8s.io")}
+    missing = {kind for group, kind in served - tried if group != "metrics.k8s.io"}
+    reviews = {kind for kind in missing if kind.endswith("Review")}
+    assert missing - reviews == {
+        "Binding",
+        "ClusterTrustBundle",  # an API that is off
+        "ComponentStatus",
+        "DeviceTaintRule",
+        "Event",
+        "LeaseCandidate",
+        "PodCertificateRequest",
+        "StorageVersionMigration",
+    }
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_random_objects_are_stored_as_we_say(server: Connection, number: int) -> None:
+    rng, accepted, wrong = random.Random(number), Counter[str](), list[str]()
+    for data in objects_of_every_type():
+        for share in (0.0 if number == 0 else 0.05, 0.1, 0.2, 0.4):
+            written = thinned(data, rng, share)
+            try:
+                answer = create(server, written)
+            except UnexpectedAnswer:
+                continue  # it is not valid without what was taken out
+            accepted[data["kind"]] += 1
+            if data["kind"] not in NOT_SELECTED:
+                wrong += unlike(answer, stored(written))
+    assert wrong == []
+    if number == 0:
+        assert accepted.keys() == {data["kind"] for data in objects_of_every_type()}

@@ -1,0 +1,1 @@
+"""The defaults of built-in kinds, from an API server."""
