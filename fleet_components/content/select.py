@@ -25,14 +25,15 @@ from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
 from fleet_components.model.kubefleet.placement import Placement, ResourceSelector
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 
 HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
 """Namespaces that every cluster has."""
 _WITH_SELECTORS = "NamespaceWithResourceSelectors"
-_OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
+OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
+"""Annotation that made an envelope of a ConfigMap before v0.3."""
 _USE_CRP = "use a ClusterResourcePlacement"
 _USE_RP = "select its Namespace, or use a ResourcePlacement in that namespace"
 _NOT_RESERVED = "namespaces beginning with kube- or fleet- stay on their cluster: select others by name or label"
@@ -81,7 +82,10 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
         manifests=tuple(strip(manifest) for manifest in manifests),
         brought=tuple(tuple(manifest.key for manifest in found) for found in brought),
         skipped=tuple(Skipped(key, reason) for key, reason in sorted(selecting.skipped.items())),
-        warnings=(*selecting.warnings, *(warning for manifest in manifests for warning in surprises(manifest))),
+        warnings=(
+            *selecting.warnings,
+            *(warning for manifest in manifests for warning in (*surprises(manifest), *_dropped(manifest))),
+        ),
     )
 
 
@@ -247,13 +251,27 @@ def _what_is_served(name: str, kind: Kind | None) -> str:
     return "for a custom resource add its CustomResourceDefinition to the manifests"
 
 
+def _dropped(manifest: Manifest) -> Iterator[Problem]:
+    """Yield warnings about ports of nodes that a Service asks for: a snapshot does not have them."""
+    if (manifest.api_version, manifest.kind) != ("v1", "Service"):
+        return
+    ports = value_at(manifest.data, ("spec", "ports"))
+    places: list[FieldPath] = [("spec", "healthCheckNodePort")]
+    places += [("spec", "ports", index, "nodePort") for index in range(len(ports) if isinstance(ports, list) else 0)]
+    for path in places:
+        if value_at(manifest.data, path):
+            what = "KubeFleet drops this port, and each member assigns one of its own"
+            hint = "to have the same port everywhere, put the Service into a ResourceEnvelope, which keeps it"
+            yield manifest.problem(what, path, hint)
+
+
 def surprises(manifest: Manifest) -> Iterator[Problem]:
     """Yield warnings about an object that goes to members."""
     if manifest.metadata.get("finalizers") and not is_envelope(manifest):
         what = "finalizers go along, and on a member nothing may remove them: the object then cannot be deleted"
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}
-    if manifest.kind == "ConfigMap" and annotations.get(_OLD_ENVELOPE) == "true":
+    if manifest.kind == "ConfigMap" and annotations.get(OLD_ENVELOPE) == "true":
         what = "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are not applied"
         hint = f"write {successors(manifest) or 'a ResourceEnvelope or ClusterResourceEnvelope'}"
-        yield manifest.problem(what, ("metadata", "annotations", _OLD_ENVELOPE), hint)
+        yield manifest.problem(what, ("metadata", "annotations", OLD_ENVELOPE), hint)

@@ -152,6 +152,21 @@ def test_a_changed_node_port_is_a_change() -> None:
     assert (old, new) == ([{"port": 80, "nodePort": 30080}], [{"port": 80, "nodePort": 30090}])
 
 
+def test_a_port_that_kubefleet_drops_is_named() -> None:
+    service = """
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}
+"""
+    text = (DATA / "kubefleet-override-of-default.yaml").read_text() + service
+    plan = plan_fleet(source_of(load_text(text)), Past(), Options())
+    (warning,) = plan.subjects[0].subject.warnings
+    assert (warning.path, warning.subject) == (("spec", "ports", 0, "nodePort"), "Service shop/web")
+    assert on(plan, "a")["Service/web"]["spec"]["ports"] == [{"port": 80}]
+
+
 def test_pruning_comes_after_overrides() -> None:
     assert on(planned("override-nodeport"), "m1")["Service/web"]["spec"]["ports"][0]["nodePort"] == 30099
     got, before = on(planned("pruned-after-override"), "m1"), written("pruned-after-override")

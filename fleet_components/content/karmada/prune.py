@@ -31,7 +31,8 @@ _METADATA: tuple[Path, ...] = tuple(
     )
 )
 _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
-_JOB_LABELS = (*_UID_LABELS, "job-name", "batch.kubernetes.io/job-name")
+JOB_LABELS = (*_UID_LABELS, "job-name", "batch.kubernetes.io/job-name")
+"""Labels that an API server puts on the pods of a Job."""
 _TOKEN = "kubernetes.io/service-account-token"
 
 
@@ -59,7 +60,7 @@ def _job(data: Object) -> Object:
     if value_at(data, ("spec", "manualSelector")) is True:
         return data
     selector = (("spec", "selector", "matchLabels", label) for label in _UID_LABELS)
-    template = (("spec", "template", "metadata", "labels", label) for label in _JOB_LABELS)
+    template = (("spec", "template", "metadata", "labels", label) for label in JOB_LABELS)
     return without(data, *selector, *template)
 
 

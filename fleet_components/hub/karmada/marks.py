@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_components.content.karmada.prune import without_address
+from fleet_components.content.karmada.prune import JOB_LABELS, without_address
 from fleet_components.content.strip import as_sent
 from fleet_components.hub.listing import Object
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION, PolicyKey
@@ -37,7 +37,6 @@ _ANNOTATIONS = frozenset(
         "resourcetemplate.karmada.io/managed-annotations",
     }
 )
-_JOB_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 _LABELS = frozenset({"karmada.io/managed"})
 _FINALIZER = "karmada.io/"
 _KEPT = ("name", "namespace", "labels", "annotations", "finalizers")
@@ -84,7 +83,7 @@ def _without_own_selector(data: Object) -> Object:
         return data
     template = spec.get("template") or {}
     metadata = template.get("metadata") or {}
-    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in _JOB_LABELS}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in JOB_LABELS}
     pod = {
         **{key: value for key, value in metadata.items() if key != "labels"},
         **({"labels": labels} if labels else {}),

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from fleet_components.plan.object_marks import OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
@@ -51,7 +52,15 @@ def fields_markdown(document: Document) -> str:
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
+    parts += [] if document["kind"] else [_marks()]
     return "\n".join([*parts, f"{_last(document)}\n"])
+
+
+def _marks() -> str:
+    """Return the part of the page about labels and annotations of the objects that are placed."""
+    lines = [f"| `{one.name}` | {one.system} | {one.effect} | {_escaped(one.reason)} |" for one in OBJECT_MARKS]
+    head = ["| label or annotation | system | | why |", "| --- | --- | --- | --- |"]
+    return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
 
 
 def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
