@@ -1,4 +1,6 @@
-"""All objects of a fleet as a hub would store them: each in its namespace, found by kind, name and labels."""
+"""All objects of a fleet as a hub would store them: each in its namespace, found by kind, name
+and labels.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class Parts:
 
     Attributes:
         members: the ``MemberCluster`` and Karmada ``Cluster`` objects.
-        policies: all other objects that steer a hub: placements, overrides, budgets, update runs, propagation policies.
+        policies: all other objects that steer a hub: placements, overrides, budgets, update runs,
+            propagation policies.
         objects: the objects that can be placed, including envelopes.
     """
 
@@ -87,13 +90,15 @@ class Catalogue:
     def of(cls, manifests: Iterable[Manifest], problems: list[Problem] | None = None) -> Catalogue:
         """Return a catalogue of these objects, as kubectl would apply them to a hub.
 
-        Namespaced objects without a namespace get ``default``, cluster-scoped objects lose theirs. The scope of a kind
-        comes from a ``CustomResourceDefinition`` among the objects, else from the built-in kinds; an undefined custom
-        kind is namespaced if one of its objects has a namespace, otherwise cluster-scoped.
+        Namespaced objects without a namespace get ``default``, cluster-scoped objects lose
+        theirs. The scope of a kind comes from a ``CustomResourceDefinition`` among the objects,
+        else from the built-in kinds; an undefined custom kind is namespaced if one of its objects
+        has a namespace, otherwise cluster-scoped.
 
         Args:
             manifests: the objects.
-            problems: problems are added here if given; of several objects with the same key the first one is then used.
+            problems: problems are added here if given; of several objects with the same key the
+                first one is then used.
 
         Raises:
             FleetError: an object occurs twice and ``problems`` is None.
@@ -134,7 +139,7 @@ class Catalogue:
         if not name:
             return alike.manifests if labels is None else alike.labelled(labels)
         named = alike.named(name)
-        return named if labels is None else tuple(one for one in named if labels.matches(labels_of(one)))
+        return named if labels is None else tuple(item for item in named if labels.matches(labels_of(item)))
 
     def alike(self, group: str, kind: str, namespace: str | None = None) -> Alike:
         """Return all objects of a kind; in a namespace, or in all of them if it is None."""

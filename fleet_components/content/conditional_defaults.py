@@ -1,8 +1,8 @@
 """Defaults of built-in kinds that depend on other fields, by type and by kind.
 
-Source: the answers of an API server of Kubernetes 1.36 to dry runs; ``tools/defaults`` lists these fields. A function
-changes a map in place, which has the defaults of ``defaults.json`` already. What is of another type than the API has
-is left alone, since an API server refuses it.
+Source: the answers of an API server of Kubernetes 1.36 to dry runs; ``tools/defaults`` lists
+these fields. A function changes a map in place, which has the defaults of ``defaults.json``
+already. What is of another type than the API has is left alone, since an API server refuses it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _PODS = {"type": "Pods", "value": 4, "periodSeconds": 15}
 
 
 def _image_policy(image: str, policy: str) -> Fill:
-    """Return what fills in when an image is pulled: always if its tag is ``latest``, as that of one without a tag."""
+    """Return what fills in when an image is pulled: always if its tag is ``latest``, as that of
+    one without a tag.
+    """
 
     def fill(part: Fields) -> None:
         name, digest = str(part.get(image) or "").rpartition("/")[2], "@"
@@ -162,13 +164,13 @@ OF_TYPES: Mapping[str, Fill] = MappingProxyType(
 
 def _namespace(data: Fields) -> None:
     metadata = data.get("metadata")
-    if isinstance(metadata, dict) and isinstance(labels := metadata.get("labels", {}), dict):
-        metadata["labels"] = {**labels, NAME_LABEL: metadata.get("name")}
+    if isinstance(metadata, dict):
+        metadata["labels"] = {**_map(metadata.get("labels")), NAME_LABEL: metadata.get("name")}
 
 
 def _secret(data: Fields) -> None:
-    texts = data.get("stringData")
-    if isinstance(texts, Mapping) and isinstance(known := data.get("data", {}), Mapping):
+    texts, known = data.get("stringData"), data.get("data", {})
+    if isinstance(texts, Mapping) and isinstance(known, Mapping):
         del data["stringData"]
         data["data"] = {**known, **{key: _encoded(text) for key, text in texts.items()}}
 
@@ -199,7 +201,7 @@ def _pod(data: Fields) -> None:
     waits = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     found = spec.get("tolerations") or []
     if isinstance(found, list):
-        rest = [_waiting(key) for key in waits if not any(_tolerates(one, key) for one in found)]
+        rest = [_waiting(key) for key in waits if not any(_tolerates(entry, key) for entry in found)]
         spec["tolerations"] = [*found, *rest]
 
 
@@ -267,8 +269,9 @@ def _labelled(data: Fields, labels: Mapping[str, Any]) -> None:
 
 def _daemon_set(data: Fields) -> None:
     metadata = data.get("metadata")
-    if isinstance(metadata, dict) and isinstance(known := metadata.get("annotations", {}), dict):
-        metadata["annotations"] = {**known, "deprecated.daemonset.template.generation": "1"}
+    if isinstance(metadata, dict):
+        generation = {"deprecated.daemonset.template.generation": "1"}
+        metadata["annotations"] = {**_map(metadata.get("annotations")), **generation}
 
 
 def _stateful_set(data: Fields) -> None:

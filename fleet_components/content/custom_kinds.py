@@ -1,4 +1,6 @@
-"""Custom kinds of a hub, as the CustomResourceDefinitions of a source define them: defaults and preferred versions."""
+"""Custom kinds of a hub, as the CustomResourceDefinitions of a source define them: defaults and
+preferred versions.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class CustomKind:
 
     Attributes:
         preferred: the version in which Karmada reads its objects.
-        shapes: what an API server makes of its objects, by version; a version without defaults may be left out.
+        shapes: what an API server makes of its objects, by version; a version without defaults
+            may be left out.
     """
 
     preferred: str = ""
@@ -44,7 +47,7 @@ class CustomKind:
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CustomKind:
         """Read it back from :meth:`to_wire`."""
-        shapes = {version: Shape.from_wire(one) for version, one in wire.get("shapes", {}).items()}
+        shapes = {version: Shape.from_wire(item) for version, item in wire.get("shapes", {}).items()}
         return cls(wire.get("preferred", ""), shapes)
 
 
@@ -64,16 +67,21 @@ class CustomKinds:
         return self.kinds.get((manifest.group, manifest.kind))
 
     def shapes(self, objects: Iterable[Mapping[str, Any]]) -> dict[str, Shape]:
-        """Return the shapes of those kinds of objects whose definition is known, by ``group/version/kind``."""
+        """Return the shapes of those kinds of objects whose definition is known, by
+        ``group/version/kind``.
+        """
         found = ((manifest, self.kind(manifest)) for manifest in map(Manifest, objects))
-        return {f"{one.api_version}/{one.kind}": kind.shape(one.version) for one, kind in found if kind}
+        return {f"{item.api_version}/{item.kind}": kind.shape(item.version) for item, kind in found if kind}
 
 
 def _defined(manifests: Iterable[Manifest]) -> dict[GroupKind, CustomKind]:
     versions: dict[GroupKind, dict[str, Shape]] = {}
     for manifest in manifests:
         if (manifest.group, manifest.kind) == _DEFINITION:
-            names = value_at(manifest.data, ("spec", "group")), value_at(manifest.data, ("spec", "names", "kind"))
+            names = (
+                value_at(manifest.data, ("spec", "group")),
+                value_at(manifest.data, ("spec", "names", "kind")),
+            )
             if all(isinstance(name, str) for name in names):
                 versions[names[0], names[1]] = dict(_shapes(manifest))
     groups: dict[str, set[str]] = defaultdict(set)
@@ -91,9 +99,11 @@ def _preferred(served: Mapping[str, Shape], of_group: Iterable[str]) -> str:
 
 
 def _rank(version: str) -> tuple[int, int, int, str]:
-    """Return the sort key of a version, best first: stable ones, beta, alpha, the highest numbers, then other names.
+    """Return the sort key of a version, best first: stable ones, beta, alpha, the highest
+    numbers, then other names.
 
-    Source: ``CompareKubeAwareVersionStrings`` in k8s.io/apimachinery v0.36, pkg/version/helpers.go.
+    Source: ``CompareKubeAwareVersionStrings`` in k8s.io/apimachinery v0.36,
+    pkg/version/helpers.go.
     """
     found = _VERSION.fullmatch(version)
     if not found:
@@ -116,10 +126,10 @@ def _shape(schema: Any, level: int) -> Shape:
     properties = value_at(schema, ("properties",))
     if not isinstance(properties, Mapping) or level > _MOST_LEVELS:
         return _NO_SHAPE
-    known = {field: one for field, one in properties.items() if isinstance(one, Mapping)}
-    below = {field: _below(one, level + 1) for field, one in known.items()}
+    known = {field: item for field, item in properties.items() if isinstance(item, Mapping)}
+    below = {field: _below(item, level + 1) for field, item in known.items()}
     return Shape(
-        defaults={field: one["default"] for field, one in known.items() if one.get("default") is not None},
+        defaults={field: item["default"] for field, item in known.items() if item.get("default") is not None},
         fields={field: (sort, shape) for field, (sort, shape) in below.items() if shape},
     )
 

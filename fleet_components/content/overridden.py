@@ -1,4 +1,6 @@
-"""The outcome of override rules for an object on its way to a member, and the checks that both systems share."""
+"""The outcome of override rules for an object on its way to a member, and the checks that both
+systems share.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +71,10 @@ class Step:
 
     @property
     def fields(self) -> tuple[FieldPath, ...]:
-        """The fields that the rule has changed, as plans show them; the empty path if it deletes the object."""
-        return ((),) if self.data is None else tuple(one.path for one in differences(self.before, self.data))
+        """The fields that the rule has changed, as plans show them; the empty path if it deletes
+        the object.
+        """
+        return ((),) if self.data is None else tuple(item.path for item in differences(self.before, self.data))
 
 
 @attrs.frozen
@@ -78,10 +82,12 @@ class Overridden:
     """Result of the override rules for an object on one member.
 
     Attributes:
-        data: the object; None if a rule deletes it, or if one failed, which keeps all objects from this member only.
+        data: the object; None if a rule deletes it, or if one failed, which keeps all objects
+            from this member only.
         problem: why a rule failed; None if none did.
         steps: the rules that were applied, in order; empty if one failed.
-        logged: why a rule failed as the real system logs it, which may quote values of the object; never shown.
+        logged: why a rule failed as the real system logs it, which may quote values of the
+            object; never shown.
     """
 
     data: Object | None
@@ -94,7 +100,8 @@ def patched(forms: Forms, operations: Iterable[Operation]) -> Forms:
     """Return the object after a patch.
 
     Raises:
-        OverrideError: an operation does not apply, or what it makes is no object that a member takes.
+        OverrideError: an operation does not apply, or what it makes is no object that a member
+            takes.
     """
     try:
         made = _patched(forms, list(operations))
@@ -110,7 +117,7 @@ def _patched(forms: Forms, operations: Sequence[Operation]) -> Forms:
     if forms.stored is forms.written:
         return Forms.alike(_object(apply_patch(forms.stored, operations)))
     written = forms.written
-    if "stringData" in written and any(one.path.startswith("/data") for one in operations):
+    if "stringData" in written and any(item.path.startswith("/data") for item in operations):
         # An API server stores one map of both, and what is written last in ``stringData`` wins.
         rest = {field: value for field, value in written.items() if field != "stringData"}
         written = {**rest, "data": forms.stored.get("data")}
@@ -119,7 +126,8 @@ def _patched(forms: Forms, operations: Sequence[Operation]) -> Forms:
 
 
 def check_hidden(before: Object, after: Object) -> None:
-    """Refuse a rule that takes the mark off a secret object, also one inside another: its data would be public.
+    """Refuse a rule that takes the mark off a secret object, also one inside another: its data
+    would be public.
 
     Raises:
         OverrideError: it does.

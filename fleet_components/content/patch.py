@@ -1,8 +1,8 @@
 """JSON patch (RFC 6902: add, remove, replace) with the error texts of the real control planes.
 
-Source: ``github.com/evanphx/json-patch/v5`` v5.9.11, which both KubeFleet and Karmada use. As there, negative indices
-count from the end of a list, and text before the first slash of a path is ignored. Documents are never changed in
-place; a result shares unchanged parts with its input.
+Source: ``github.com/evanphx/json-patch/v5`` v5.9.11, which both KubeFleet and Karmada use. As
+there, negative indices count from the end of a list, and text before the first slash of a path is
+ignored. Documents are never changed in place; a result shares unchanged parts with its input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Operation:
 
     Attributes:
         op: ``add``, ``remove`` or ``replace``.
-        path: a JSON pointer (RFC 6901), such as ``/metadata/labels/app.io~1name``; ``-`` appends to a list.
+        path: a JSON pointer (RFC 6901), such as ``/metadata/labels/app.io~1name``; ``-`` appends
+            to a list.
         value: the new value; ignored by ``remove``.
     """
 
@@ -66,10 +67,11 @@ def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
 
 
 def apply_to_both(stored: Any, written: Any, operations: Iterable[Operation]) -> tuple[Any, Any]:
-    """Return two forms of a document after all operations: as it is stored, and as it was written.
+    """Return two forms of a document after all operations: as it is stored, and as it was
+    written.
 
-    An operation applies if it applies to the stored form. The written form gets what it writes, inside the maps and
-    lists of the stored form that lead there, and no other default.
+    An operation applies if it applies to the stored form. The written form gets what it writes,
+    inside the maps and lists of the stored form that lead there, and no other default.
 
     Raises:
         PatchError: an operation cannot be applied to the stored form.
@@ -86,7 +88,9 @@ def apply_to_both(stored: Any, written: Any, operations: Iterable[Operation]) ->
 
 
 def _reached(stored: Any, written: Any, operation: Operation, copies: _Copies) -> Any:
-    """Return the written form with what an operation needs of the stored form; None if it removes only a default."""
+    """Return the written form with what an operation needs of the stored form; None if it removes
+    only a default.
+    """
     *way, key = pointer_steps(operation.path) or [""]
     theirs = _walk(stored, way)
     if theirs is None or not operation.path:
@@ -117,12 +121,12 @@ def carried_over(written: Any, before: Any, after: Any) -> Any:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         kept = written if isinstance(written, Mapping) else {}
         changed = {
-            key: carried_over(kept.get(key), before.get(key), one)
-            for key, one in after.items()
-            if key in kept or key not in before or before[key] != one
+            key: carried_over(kept.get(key), before.get(key), item)
+            for key, item in after.items()
+            if key in kept or key not in before or before[key] != item
         }
-        return {**{key: one for key, one in kept.items() if key not in before or key in after}, **changed}
-    if all(isinstance(one, list) and len(one) == len(after) for one in (written, before, after)):
+        return {**{key: item for key, item in kept.items() if key not in before or key in after}, **changed}
+    if all(isinstance(item, list) and len(item) == len(after) for item in (written, before, after)):
         return [carried_over(*parts) for parts in zip(written, before, after, strict=True)]
     return after
 

@@ -1,13 +1,15 @@
 """Selects the objects of a catalogue that a KubeFleet placement places.
 
-Source: ``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1. Errors have its text, which it shows
-after "The resource selectors are invalid: failed to process the request due to a client error: ". Differences between a
-hub and a catalogue:
+Source: ``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1. Errors have its
+text, which it shows after "The resource selectors are invalid: failed to process the request due
+to a client error: ". Differences between a hub and a catalogue:
 
-* Every hub has the namespaces ``default``, ``kube-system``, ``kube-public`` and ``kube-node-lease``, whether they are
-  in the catalogue or not. A selector that matches a reserved one is refused, as on a hub; of a ``default`` that is
-  not in the catalogue, only the contents are placed.
-* Objects in any other namespace that is not in the catalogue could not exist on a hub. Selecting it finds nothing.
+* Every hub has the namespaces ``default``, ``kube-system``, ``kube-public`` and
+  ``kube-node-lease``, whether they are in the catalogue or not. A selector that matches a
+  reserved one is refused, as on a hub; of a ``default`` that is not in the catalogue, only the
+  contents are placed.
+* Objects in any other namespace that is not in the catalogue could not exist on a hub. Selecting
+  it finds nothing.
 * A hub returns objects in the version of the selector. Here they stay as they were written.
 """
 
@@ -72,8 +74,8 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
         placement: a placement that has passed admission.
 
     Raises:
-        FleetError: for each selector that KubeFleet refuses: of an unknown kind or the wrong scope, of a reserved
-            namespace, or for an object that is selected twice.
+        FleetError: for each selector that KubeFleet refuses: of an unknown kind or the wrong
+            scope, of a reserved namespace, or for an object that is selected twice.
     """
     selecting = _Selecting(catalogue, placement)
     brought = selecting.all()
@@ -134,7 +136,9 @@ class _Selecting:
         return attrs.evolve(manifest.problem(what, self.path, hint), follows=follows)
 
     def inner_namespace(self) -> str:
-        """Return the namespace for namespaced kinds: that of a ResourcePlacement or the selected one; empty if none."""
+        """Return the namespace for namespaced kinds: that of a ResourcePlacement or the selected
+        one; empty if none.
+        """
         for selector in self.selectors():
             if self.placement.namespace or not _is_namespace(selector) or selector.selection_scope != _WITH_SELECTORS:
                 continue
@@ -195,7 +199,9 @@ class _Selecting:
             self.warnings.append(self.problem(what, "select the version that the objects are written in"))
 
     def namespaces(self, selector: ResourceSelector) -> list[str]:
-        """Return the names of the namespaces that a selector matches, including those that every hub has."""
+        """Return the names of the namespaces that a selector matches, including those that every
+        hub has.
+        """
         if selector.name:
             return [selector.name]
         labels = selector.label_selector or LabelSelector()

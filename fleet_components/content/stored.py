@@ -1,10 +1,12 @@
-"""Objects as an API server stores them: with the defaults of their kind, and without what counts as absent.
+"""Objects as an API server stores them: with the defaults of their kind, and without what counts
+as absent.
 
-Both systems read objects from the API server of their hub. Whatever decides on behalf of a hub reads an object in this
-form; what members get stays as the user wrote it.
+Both systems read objects from the API server of their hub. Whatever decides on behalf of a hub
+reads an object in this form; what members get stays as the user wrote it.
 
-Sources: ``defaults.json``, which ``tools/defaults`` writes from the answers of an API server of Kubernetes 1.36, and
-``conditional_defaults.py``. Custom kinds have the defaults of their CustomResourceDefinition, see
+Sources: ``defaults.json``, which ``tools/defaults`` writes from the answers of an API server of
+Kubernetes 1.36, and ``conditional_defaults.py``. Custom kinds have the defaults of their
+CustomResourceDefinition, see
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting.
 """
 
@@ -26,9 +28,13 @@ _FILE = Path(__file__).parent / "defaults.json"
 _METADATA = "meta.v1.ObjectMeta"
 _LIST, _MAP = "[]", "{}"
 LABELLED_BY_SERVER = (("v1", "Namespace"), ("v1", "ReplicationController"), ("batch/v1", "Job"))
-"""Kinds whose objects have labels that nobody has written: of their name, or of the pods that they make."""
+"""Kinds whose objects have labels that nobody has written: of their name, or of the pods that
+they make.
+"""
 CACHED = 4096
-"""Number of objects of which a form is kept, since the objects of a placement are read once for each member."""
+"""Number of objects of which a form is kept, since the objects of a placement are read once for
+each member.
+"""
 
 
 @attrs.frozen(eq=False)
@@ -39,8 +45,9 @@ class Shape:
         name: name of the type; empty in a custom kind.
         defaults: values of fields that are absent.
         omitted: fields of which an empty value counts as absent.
-        fields: the shapes of its fields, each with its sort: ``[]`` for a list of such values, ``{}`` for a map of
-            them, empty for a value itself. A built-in type is given by its name.
+        fields: the shapes of its fields, each with its sort: ``[]`` for a list of such values,
+            ``{}`` for a map of them, empty for a value itself. A built-in type is given by its
+            name.
     """
 
     name: str = ""
@@ -53,14 +60,14 @@ class Shape:
 
     def to_wire(self) -> dict[str, Any]:
         """Return the wire form of the shape of a custom kind."""
-        known = ((field, sort, one) for field, (sort, one) in self.fields.items())
-        below = {f"{sort}{field}": one.to_wire() for field, sort, one in known if isinstance(one, Shape)}
+        known = ((field, sort, item) for field, (sort, item) in self.fields.items())
+        below = {f"{sort}{field}": item.to_wire() for field, sort, item in known if isinstance(item, Shape)}
         return {part: found for part, found in (("defaults", dict(self.defaults)), ("fields", below)) if found}
 
     @classmethod
     def from_wire(cls, wire: Any) -> Shape:
         """Read it back from :meth:`to_wire`."""
-        fields = {_field(key): (_sort(key), cls.from_wire(one)) for key, one in wire.get("fields", {}).items()}
+        fields = {_field(key): (_sort(key), cls.from_wire(item)) for key, item in wire.get("fields", {}).items()}
         return cls(defaults=wire.get("defaults", {}), fields=fields)
 
 
@@ -77,13 +84,17 @@ def stored(data: Object, custom: Shape | None = None) -> Object:
 
 
 def preferred_version(group: str, kind: str) -> str:
-    """Return the preferred version of a built-in kind that is served in several; empty for any other kind."""
+    """Return the preferred version of a built-in kind that is served in several; empty for any
+    other kind.
+    """
     return _types().preferred.get(f"{group}/{kind}", "")
 
 
 @attrs.frozen(eq=False)
 class Identical:
-    """An object as a key of a cache: equal to itself alone, so that nothing of it has to be compared."""
+    """An object as a key of a cache: equal to itself alone, so that nothing of it has to be
+    compared.
+    """
 
     data: Object
 
@@ -95,30 +106,32 @@ class Identical:
 
 
 @lru_cache(maxsize=CACHED)
-def _stored(one: Identical, custom: Shape) -> Object:
-    data = one.data
+def _stored(item: Identical, custom: Shape) -> Object:
+    data = item.data
     kind = f"{data.get('apiVersion')}/{data.get('kind')}"
     name = _types().kinds.get(kind)
     made = _filled(custom if name is None else _shape(name), data)
     if name is None and isinstance(data.get("metadata"), Mapping):
         made["metadata"] = _filled(_shape(_METADATA), data["metadata"])
-    if fill := OF_KINDS.get(kind):
+    fill = OF_KINDS.get(kind)
+    if fill:
         fill(made)
     return made
 
 
 def _filled(shape: Shape, value: Object) -> dict[str, Any]:
     made = {}
-    for field, one in value.items():
-        if shape.name and (one is None or (field in shape.omitted and _is_empty(one))):
+    for field, item in value.items():
+        if shape.name and (item is None or (field in shape.omitted and _is_empty(item))):
             continue  # a built-in kind has no nulls
         sort, below = shape.fields.get(field, ("", ""))
-        made[field] = _filled_field(sort, _shape(below), one) if below else one
+        made[field] = _filled_field(sort, _shape(below), item) if below else item
     for field, default in shape.defaults.items():
         if made.get(field) is None:
             sort, below = shape.fields.get(field, ("", ""))
             made[field] = _filled_field(sort, _shape(below), default) if below and not shape.name else default
-    if fill := OF_TYPES.get(shape.name):
+    fill = OF_TYPES.get(shape.name)
+    if fill:
         fill(made)
     return made
 
@@ -126,9 +139,9 @@ def _filled(shape: Shape, value: Object) -> dict[str, Any]:
 def _filled_field(sort: str, below: Shape, value: Any) -> Any:
     match sort, value:
         case "[]", list():
-            return [_filled(below, one) if isinstance(one, Mapping) else one for one in value]
+            return [_filled(below, item) if isinstance(item, Mapping) else item for item in value]
         case "{}", Mapping():
-            return {key: _filled(below, one) if isinstance(one, Mapping) else one for key, one in value.items()}
+            return {key: _filled(below, item) if isinstance(item, Mapping) else item for key, item in value.items()}
         case "", Mapping():
             return _filled(below, value)
     return value

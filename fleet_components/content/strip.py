@@ -1,16 +1,19 @@
-"""Removes from an object what KubeFleet removes before it stores the object in a resource snapshot.
+"""Removes from an object what KubeFleet removes before it stores the object in a resource
+snapshot.
 
-Source: ``generateRawContent`` in ``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1. Finalizers,
-labels and all other annotations are kept.
+Source: ``generateRawContent`` in ``pkg/utils/controller/resource_selector_resolver.go`` of
+KubeFleet 0.3.1. Finalizers, labels and all other annotations are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
+from fleet_components.content.stored import CACHED, Identical, Shape, stored
 from fleet_components.model.manifest import Manifest, value_at
 
 Path = tuple[str, ...]
@@ -43,6 +46,14 @@ _JOB: tuple[Path, ...] = (
     *(("spec", "template", "metadata", "labels", label) for label in _JOB_LABELS),
     ("spec", "template", "metadata", "creationTimestamp"),
 )
+_PROTECTION = {
+    "v1/PersistentVolume": "kubernetes.io/pv-protection",
+    "v1/PersistentVolumeClaim": "kubernetes.io/pvc-protection",
+    "storage.k8s.io/v1/VolumeAttributesClass": "kubernetes.io/vac-protection",
+}
+"""Finalizers of the admission plug-in StorageObjectInUseProtection: the hub is an ordinary
+cluster.
+"""
 
 
 def strip(manifest: Manifest) -> Manifest:
@@ -55,6 +66,28 @@ def strip(manifest: Manifest) -> Manifest:
         case "batch/v1", "Job" if not value_at(data, ("spec", "manualSelector")):
             data = without(data, *_JOB)
     return attrs.evolve(manifest, data=data)
+
+
+def in_snapshot(data: Mapping[str, Any], custom: Shape | None = None) -> Mapping[str, Any]:
+    """Return an object as a snapshot has it.
+
+    Args:
+        data: the object as it was written.
+        custom: the shape of its kind if that is custom.
+    """
+    return _in_snapshot(Identical(data), custom)
+
+
+@lru_cache(maxsize=CACHED)
+def _in_snapshot(item: Identical, custom: Shape | None) -> Mapping[str, Any]:
+    data = stored(item.data, custom)
+    finalizer = _PROTECTION.get(f"{data.get('apiVersion')}/{data.get('kind')}")
+    if finalizer:
+        metadata = data["metadata"]
+        known = metadata.get("finalizers") or []
+        if finalizer not in known:
+            data = {**data, "metadata": {**metadata, "finalizers": [*known, finalizer]}}
+    return strip(Manifest(data)).data
 
 
 def as_sent(manifest: Manifest) -> dict[str, Any]:
@@ -87,7 +120,9 @@ def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:
-    """Return the data without the fields at these paths. Unchanged parts are shared with the original."""
+    """Return the data without the fields at these paths. Unchanged parts are shared with the
+    original.
+    """
     for path in paths:
         data = _drop(data, path)
     return data

@@ -1,7 +1,8 @@
 """Find the override rules that are in force on each member, and number them.
 
-Decisions and bindings name the rules of a member by a number, as they name its content by a revision. A member keeps
-its number for as long as its rules make the same objects, so that a changed override moves no others.
+Decisions and bindings name the rules of a member by a number, as they name its content by a
+revision. A member keeps its number for as long as its rules make the same objects, so that a
+changed override moves no others.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Overrides(ABC):
 
     @abstractmethod
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
-        """Return the rules that are in force on a member, reduced to what their effect depends on, in their order."""
+        """Return the rules that are in force on a member, reduced to what their effect depends
+        on, in their order.
+        """
 
     @abstractmethod
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
@@ -65,7 +68,8 @@ def in_force(
     Args:
         overrides: the overrides.
         before: the record of the last decision.
-        wanted: by member the cluster, the revision that it is to run, and the objects of that revision.
+        wanted: by member the cluster, the revision that it is to run, and the objects of that
+            revision.
         done: what really runs, by member.
     """
     numbers, numbering, failing = dict[str, int](), _Numbering(before), dict[str, Problem]()
@@ -105,7 +109,7 @@ def rules_in_use(
     if before.same(placed) and before.override_digests.keys() >= {*found.numbers.values(), *later}:
         # Otherwise a run without changes would drop some.
         return {**before.overrides, **_only(before.override_digests, found.rules)}, before.override_digests
-    sent, runs = (one.overrides for one in placed.values()), (one.overrides for one in done)
+    sent, runs = (item.overrides for item in placed.values()), (item.overrides for item in done)
     used = {*found.numbers.values(), *sent, *runs, *later}
     digests = {**before.override_digests, **{number: digest(rules) for number, rules in found.rules.items()}}
     return _only(used, found.rules), _only(used, digests)
@@ -118,7 +122,9 @@ def _stays(
     asked: Objects,
     now: tuple[Objects, Cluster, Sequence[Overridden]],
 ) -> bool:
-    """Return whether the rules that are in force on a member make the same objects as those that are asked for."""
+    """Return whether the rules that are in force on a member make the same objects as those that
+    are asked for.
+    """
     standing = before.overrides.get(here.overrides) if here.overrides is not None else ()
     if standing is None:
         return False
@@ -136,7 +142,8 @@ def _opened(before: Record[Any, Any], results: Sequence[Overridden]) -> Objects 
 
 
 def unseen_default(problem: Problem, manifest: Manifest, *, known: bool) -> Problem:
-    """Return the problem of a rule that fails, with a hint where a definition that is not there may be the reason.
+    """Return the problem of a rule that fails, with a hint where a definition that is not there
+    may be the reason.
 
     Args:
         problem: the problem.

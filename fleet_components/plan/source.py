@@ -1,4 +1,6 @@
-"""Read a fleet from YAML, Helm charts, kustomizations or objects: members, policies, and the objects to place."""
+"""Read a fleet from YAML, Helm charts, kustomizations or objects: members, policies, and the
+objects to place.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,8 @@ class Given:
         unread: problems of what could not be read.
         location: the paths that were read; empty for objects made in a program.
         paths: the same, one by one.
-        hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is its forecast.
+        hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is
+            its forecast.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
@@ -114,9 +117,10 @@ class Source:
         health: the applications that were observed to be Unhealthy.
         declarations: the manifests of the members, defaulted, by name.
         warnings: input that is accepted but probably not meant.
-        not_carried_out: policies of kinds that this version does not carry out; a plan refuses them, or passes them
-            over.
-        problems: what could not be read or would be refused; the other attributes are as if it were absent.
+        not_carried_out: policies of kinds that this version does not carry out; a plan refuses
+            them, or passes them over.
+        problems: what could not be read or would be refused; the other attributes are as if it
+            were absent.
         given: the input.
     """
 
@@ -145,8 +149,8 @@ class Source:
             return self
         found, known = gathered(attrs.evolve(self.given, hub=True)), gathered(self.given)
         # What was added after it was read stays.
-        more = tuple(one for one in self.problems if one not in known.problems)
-        warnings = tuple(one for one in self.warnings if one not in known.warnings)
+        more = tuple(item for item in self.problems if item not in known.problems)
+        warnings = tuple(item for item in self.warnings if item not in known.warnings)
         return attrs.evolve(found, problems=layered(more, found.problems), warnings=(*found.warnings, *warnings))
 
     def sound(self) -> Source:
@@ -174,26 +178,28 @@ class Source:
 
     @cached_property
     def approvals(self) -> frozenset[str]:
-        """Names of the approval requests that are approved, after their namespace and a slash if they have one."""
+        """Names of the approval requests that are approved, after their namespace and a slash if
+        they have one.
+        """
         requests = (policy for policy in self.given.manifests if is_approved(policy))
-        return frozenset("/".join(filter(None, (one.namespace, one.name))) for one in requests)
+        return frozenset("/".join(filter(None, (item.namespace, item.name))) for item in requests)
 
     @property
     def origins(self) -> Mapping[ObjectKey, Origin]:
         """Where the objects are written, those in envelopes included; an object of its own comes first."""
-        return {one.key: one.origin for one in (*self._contents, *self.catalogue.manifests) if one.origin}
+        return {item.key: item.origin for item in (*self._contents, *self.catalogue.manifests) if item.origin}
 
     @cached_property
     def _contents(self) -> Sequence[Manifest]:
         """The contents of all envelopes that can be opened."""
         envelopes = filter(is_envelope, self.catalogue.manifests)
-        return [one for envelope in envelopes for one in _collected([], unwrap, envelope) or ()]
+        return [item for envelope in envelopes for item in _collected([], unwrap, envelope) or ()]
 
     @cached_property
     def _definitions(self) -> Catalogue:
         """The definitions of custom kinds, those in envelopes included."""
         every = (*self.catalogue.manifests, *self._contents)
-        return Catalogue(tuple(one for one in every if one.kind == "CustomResourceDefinition"))
+        return Catalogue(tuple(item for item in every if item.kind == "CustomResourceDefinition"))
 
     @cached_property
     def custom(self) -> CustomKinds:
@@ -203,7 +209,7 @@ class Source:
     @cached_property
     def matched(self) -> Catalogue:
         """The objects as Karmada's policies select them."""
-        matched = (as_matched(one, self.custom.kind(one)) for one in self.catalogue.manifests)
+        matched = (as_matched(item, self.custom.kind(item)) for item in self.catalogue.manifests)
         return attrs.evolve(self.catalogue, manifests=tuple(matched))
 
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
@@ -213,7 +219,7 @@ class Source:
         """
         problems: list[Problem] = []
         found = [_collected(problems, self._selected, placement) for placement in self.placements]
-        return tuple(one for one in found if one), problems
+        return tuple(item for item in found if item), problems
 
     def _selected(self, placement: Placement) -> SelectedPlacement:
         selection = select(self.catalogue, placement)
@@ -261,11 +267,12 @@ def read_source(*paths: str | Path) -> Source:
     """Read a fleet from files and directories of YAML, from Helm charts and from kustomizations.
 
     Args:
-        paths: files and directories. The directory of a chart or kustomization stands for the output of ``helm
-            template`` or ``kustomize build``.
+        paths: files and directories. The directory of a chart or kustomization stands for the
+            output of ``helm template`` or ``kustomize build``.
 
     Raises:
-        FleetError: something cannot be read, or the real API servers would refuse it; carries all problems at once.
+        FleetError: something cannot be read, or the real API servers would refuse it; carries all
+            problems at once.
     """
     return gather(*paths).sound()
 
@@ -298,14 +305,15 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
 
 
 def gather(*sources: str | Path | Text, build: bool = True, hub: bool = False, watch: Watch = unwatched) -> Source:
-    """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan.
+    """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and
+    prevent a plan.
 
-    Without ``build`` charts and kustomizations, which programs build, are such problems. With ``hub`` a hub carries the
-    fleet out.
+    Without ``build`` charts and kustomizations, which programs build, are such problems. With
+    ``hub`` a hub carries the fleet out.
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
-    paths = tuple(str(one) for one in sources if not isinstance(one, Text))
+    paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
     return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub))
 
@@ -322,7 +330,7 @@ def gathered(given: Given) -> Source:
     policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
     envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
     # One that cannot be unwrapped is refused by the placement that selects it.
-    wrapped = {one.key: _collected([], unwrap, one) or () for one in _admitted(envelopes, context, problems)}
+    wrapped = {item.key: _collected([], unwrap, item) or () for item in _admitted(envelopes, context, problems)}
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
@@ -372,11 +380,13 @@ def _readable(
     settings: KarmadaSettings,
     problems: list[Problem],
 ) -> Catalogue:
-    """Return the objects whose values can be read, contents of envelopes included; problems of the others are added."""
+    """Return the objects whose values can be read, contents of envelopes included; problems of
+    the others are added.
+    """
     kept = []
     for manifest in objects.manifests:
         contents = wrapped.get(manifest.key, (manifest,))
-        wrong = [one for it in contents for one in workload.misread(it, shape_of(it, settings.shapes))]
+        wrong = [item for it in contents for item in workload.misread(it, shape_of(it, settings.shapes))]
         problems += wrong
         kept += [] if wrong else [manifest]
     return attrs.evolve(objects, manifests=tuple(kept))
@@ -395,7 +405,9 @@ def _cluster(member: Manifest) -> Cluster:
 def _of_guests(
     manifests: Iterable[Manifest], policies: Iterable[Manifest], problems: list[Problem]
 ) -> tuple[Cluster, ...]:
-    """Return the members that guests declare; problems of these, and of policies for them, are added."""
+    """Return the members that guests declare; problems of these, and of policies for them, are
+    added.
+    """
     found: list[Cluster] = []
     for guest in present(manifests):
         clusters = _collected(problems, guest.clusters, manifests) or ()
@@ -416,7 +428,9 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
 
 
 def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[Problem]:
-    """Yield problems of objects in Kubernetes' own groups whose kind does not exist; API servers refuse them."""
+    """Yield problems of objects in Kubernetes' own groups whose kind does not exist; API servers
+    refuse them.
+    """
     for manifest in manifests:
         unknown = manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None
         if unknown and not meant_kind(manifest):  # that of a declaration is refused already
@@ -468,9 +482,11 @@ def _is_beyond_us(policy: Manifest) -> bool:
 
 
 def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
-    """Yield a warning for each kind of object in an export that hubs make: their number, and the first location."""
+    """Yield a warning for each kind of object in an export that hubs make: their number, and the
+    first location.
+    """
     found: dict[str, list[Manifest]] = {}
-    for policy in (one for one in policies if _made_by_a_hub(one) and not is_approved(one)):
+    for policy in (item for item in policies if _made_by_a_hub(item) and not is_approved(item)):
         found.setdefault(policy.kind, []).append(policy)
     for kind, made in found.items():
         what = "made by a hub, passed over"

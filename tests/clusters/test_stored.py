@@ -1,4 +1,6 @@
-"""Random objects of every built-in kind, as a real API server stores them and as we say that it does."""
+"""Random objects of every built-in kind, as a real API server stores them and as we say that it
+does.
+"""
 
 from __future__ import annotations
 
@@ -50,24 +52,33 @@ def server() -> Iterator[Connection]:
 def thinned(value: Any, rng: random.Random, share: float) -> Any:
     """A value without a share of its fields and items; what every object needs stays."""
     if isinstance(value, dict):
-        needed = ("apiVersion", "kind", "metadata", "name", "namespace", "matchLabels", "template", "spec")
-        kept = {key: one for key, one in value.items() if key in needed or rng.random() > share}
-        return {key: thinned(one, rng, share) for key, one in kept.items()}
+        needed = (
+            "apiVersion",
+            "kind",
+            "metadata",
+            "name",
+            "namespace",
+            "matchLabels",
+            "template",
+            "spec",
+        )
+        kept = {key: item for key, item in value.items() if key in needed or rng.random() > share}
+        return {key: thinned(item, rng, share) for key, item in kept.items()}
     if isinstance(value, list):
-        return [thinned(one, rng, share) for one in value if rng.random() > share / 2]
+        return [thinned(item, rng, share) for item in value if rng.random() > share / 2]
     return value
 
 
 def unlike(answer: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
     kind = str(answer["kind"])
-    for one in differences(ours, answer):
-        known = ASSIGNED.fullmatch(one.field) or ASSIGNED.fullmatch(f"{kind}:{one.field}")
-        if not known and not amounts_alike(one) and not _one_amount(one.old, one.new) and not _of_token(one.new):
-            yield f"{kind}: {one.field}: {one.old!r}, but stored is {one.new!r}"
+    for item in differences(ours, answer):
+        known = ASSIGNED.fullmatch(item.field) or ASSIGNED.fullmatch(f"{kind}:{item.field}")
+        if not known and not amounts_alike(item) and not _one_amount(item.old, item.new) and not _of_token(item.new):
+            yield f"{kind}: {item.field}: {item.old!r}, but stored is {item.new!r}"
 
 
 def _one_amount(old: Any, new: Any) -> bool:
-    amounts = [str(one) for one in (old, new)]
+    amounts = [str(item) for item in (old, new)]
     return isinstance(new, str) and all(map(is_quantity, amounts)) and len({*map(parse_quantity, amounts)}) == 1
 
 

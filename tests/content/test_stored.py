@@ -1,4 +1,6 @@
-"""Objects as API servers store them: what is filled in, what is left out, and what patches do to both forms."""
+"""Objects as API servers store them: what is filled in, what is left out, and what patches do to
+both forms.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,31 @@ from fleet_components.content.karmada.dependencies import dependencies_of
 from fleet_components.content.karmada.replicas import completions_of, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.content.karmada.template import as_matched, as_read
-from fleet_components.content.patch import Operation, PatchError, apply_patch, apply_to_both, carried_over
+from fleet_components.content.patch import (
+    Operation,
+    PatchError,
+    apply_patch,
+    apply_to_both,
+    carried_over,
+)
 from fleet_components.content.stored import Shape, stored
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 from tools.defaults.__main__ import objects_of_every_type
 
 EVERY = objects_of_every_type()
-WORKLOADS = [one for one in EVERY if one["kind"] in ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod")]
+WORKLOADS = [
+    item for item in EVERY if item["kind"] in ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod")
+]
 
 
 def of(kind: str, api: str = "v1", **fields: Any) -> dict[str, Any]:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, **fields}
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": "x", "namespace": "shop"},
+        **fields,
+    }
 
 
 @pytest.mark.parametrize(
@@ -50,7 +65,10 @@ def test_the_tag_of_an_image_decides_when_it_is_pulled(image: str, policy: str) 
 
 
 def test_empty_fields_that_count_as_absent_are_left_out() -> None:
-    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": {"spec": {"hostNetwork": False, "volumes": []}}}
+    spec = {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"spec": {"hostNetwork": False, "volumes": []}},
+    }
     made = stored(of("Deployment", "apps/v1", spec=spec) | {"metadata": {"name": "x", "labels": {}}})
     assert made["metadata"] == {"name": "x"}
     assert "hostNetwork" not in made["spec"]["template"]["spec"]
@@ -96,15 +114,15 @@ def thinned(value: Any, rng: random.Random, share: float = 0.2) -> Any:
     """A value without a share of its fields."""
     if isinstance(value, dict):
         needed = ("apiVersion", "kind", "metadata", "name", "template", "spec")
-        return {key: thinned(one, rng) for key, one in value.items() if key in needed or rng.random() > share}
-    return [thinned(one, rng) for one in value if rng.random() > share / 4] if isinstance(value, list) else value
+        return {key: thinned(item, rng) for key, item in value.items() if key in needed or rng.random() > share}
+    return [thinned(item, rng) for item in value if rng.random() > share / 4] if isinstance(value, list) else value
 
 
 def paths(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     yield path
     items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for step, one in items:
-        yield from paths(one, (*path, str(step)))
+    for step, item in items:
+        yield from paths(item, (*path, str(step)))
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(EVERY))
@@ -126,8 +144,8 @@ def test_a_patch_changes_the_written_form_where_it_changes_the_stored_one(rng: r
     made, changed = apply_to_both(known, written, [operation])
     assert made == wanted
     touched = list(map(str, way))
-    for one in differences(written, changed):
-        shared = list(map(str, one.path))[: len(touched)]
+    for item in differences(written, changed):
+        shared = list(map(str, item.path))[: len(touched)]
         # A list that the patch moves is compared item by item.
         assert shared == touched[: len(shared)] or shared[:-1] == touched[: len(shared) - 1]
     if operation.op != "remove":
@@ -148,8 +166,8 @@ def test_what_changes_is_carried_over_without_defaults(rng: random.Random, data:
     changed = {**known, "metadata": {**known["metadata"], "labels": {"new": "x"}}}
     made = carried_over(written, known, changed)
     assert made["metadata"]["labels"] == {"new": "x"}
-    assert {key: one for key, one in made.items() if key != "metadata"} == {
-        key: one for key, one in written.items() if key != "metadata"
+    assert {key: item for key, item in made.items() if key != "metadata"} == {
+        key: item for key, item in written.items() if key != "metadata"
     }
 
 
@@ -179,7 +197,10 @@ SCHEMA = {
             "properties": {
                 "size": {"type": "integer", "default": 1},
                 "parts": {"type": "array", "items": {"properties": {"kind": {"default": "bolt"}}}},
-                "more": {"type": "object", "additionalProperties": {"properties": {"on": {"default": True}}}},
+                "more": {
+                    "type": "object",
+                    "additionalProperties": {"properties": {"on": {"default": True}}},
+                },
             },
         }
     },
@@ -191,7 +212,11 @@ def definition(**versions: Any) -> dict[str, Any]:
         {"name": name, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
         for name, schema in versions.items()
     ]
-    spec = {"group": "example.com", "names": {"kind": "Widget", "plural": "widgets"}, "versions": served}
+    spec = {
+        "group": "example.com",
+        "names": {"kind": "Widget", "plural": "widgets"},
+        "versions": served,
+    }
     return of("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={**spec, "scope": "Namespaced"})
 
 

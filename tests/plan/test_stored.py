@@ -1,4 +1,6 @@
-"""What members get where a decision depends on the stored form of an object: what was written, and what rules changed."""
+"""What members get where a decision depends on the stored form of an object: what was written,
+and what rules changed.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def on(plan: FleetPlan, member: str) -> dict[str, Object]:
 def written(name: str) -> dict[str, Object]:
     """The objects of the file, by ``Kind/name``."""
     manifests = load_text((DATA / f"{name}.yaml").read_text())
-    return {f"{one.kind}/{one.name}": one.data for one in manifests}
+    return {f"{item.kind}/{item.name}": item.data for item in manifests}
 
 
 def test_a_patch_replaces_a_default() -> None:
@@ -46,7 +48,8 @@ def test_a_patch_replaces_a_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "member"), [("kubefleet-label-of-namespace", "b"), ("karmada-label-of-namespace", "m1")]
+    ("name", "member"),
+    [("kubefleet-label-of-namespace", "b"), ("karmada-label-of-namespace", "m1")],
 )
 def test_a_namespace_has_labels(name: str, member: str) -> None:
     got = on(planned(name), member)["Namespace/shop"]
@@ -176,14 +179,21 @@ def test_pruning_comes_after_overrides() -> None:
 def test_what_live_hubs_did_with_defaulted_fields() -> None:
     got = on(planned("recording-w1-live"), "east")
     assert got["Deployment/web"]["spec"]["replicas"] == 3
-    assert got["Service/web"]["spec"] == {"selector": {"app": "web"}, "ports": [{"port": 80}], "type": "NodePort"}
+    assert got["Service/web"]["spec"] == {
+        "selector": {"app": "web"},
+        "ports": [{"port": 80}],
+        "type": "NodePort",
+    }
     assert got["Service/web2"]["spec"]["ports"] == [{"port": 80, "targetPort": 8080}]
     assert got["CronJob/tick"]["spec"]["suspend"] is True
     assert got["Namespace/other"]["metadata"]["labels"] == {"loc": "west"}
     got = on(planned("recording-w1-namespace-label"), "west")
     assert got["Namespace/shop"]["metadata"]["labels"] == {"loc": "west"}
     got = on(planned("recording-w1b-defaulted"), "west")
-    assert (got["Deployment/web"]["spec"]["replicas"], got["Service/web"]["spec"]["type"]) == (3, "LoadBalancer")
+    assert (got["Deployment/web"]["spec"]["replicas"], got["Service/web"]["spec"]["type"]) == (
+        3,
+        "LoadBalancer",
+    )
     got = on(planned("recording-w3-karmada-defaulted"), "member1")
     assert got["Service/web"]["spec"]["type"] == "LoadBalancer"
 

@@ -2,17 +2,19 @@
 
     python -m tools.defaults KUBECONFIG [--into FILE]
 
-It creates the objects of ``objects.yaml`` without keeping them (dry run) and compares each answer with what was sent,
-by the types of the server's OpenAPI documents. The file has the preferred version of each kind that is served in
-several, the type of each kind, and of each type
+It creates the objects of ``objects.yaml`` without keeping them (dry run) and compares each answer
+with what was sent, by the types of the server's OpenAPI documents. The file has the preferred
+version of each kind that is served in several, the type of each kind, and of each type
 
-- ``defaults``: the fields that are in every answer although nobody has sent them, always with the same value;
+- ``defaults``: the fields that are in every answer although nobody has sent them, always with the
+  same value;
 - ``omitted``: the fields of which an empty text, list or map, zero or false counts as absent;
-- ``fields``: the types of its fields, as far as anything is known of them. ``[]`` stands before the type of the items
-  of a list, ``{}`` before that of the values of a map.
+- ``fields``: the types of its fields, as far as anything is known of them. ``[]`` stands before
+  the type of the items of a list, ``{}`` before that of the values of a map.
 
-A default that depends on anything else is none of these: ``fleet_components/content/conditional_defaults.py`` fills it
-in. Each is in ``CONDITIONAL``; any other is an error, as a new release of Kubernetes may bring it.
+A default that depends on anything else is none of these:
+``fleet_components/content/conditional_defaults.py`` fills it in. Each is in ``CONDITIONAL``; any
+other is an error, as a new release of Kubernetes may bring it.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ CONDITIONAL: Mapping[str, str] = {
     "resource.v1.DeviceTaint": "timeAdded",
     "resource.v1.ExactDeviceRequest": "count",
 }
-"""Fields whose default depends on other fields, on the kind, on the cluster or on who sends the object."""
+"""Fields whose default depends on other fields, on the kind, on the cluster or on who sends the
+object.
+"""
 _PATIENCE = 900.0
 _DRY_RUN = "dryRun=All&fieldValidation=Strict"
 _EMPTY: Mapping[str, Any] = {"string": "", "boolean": False, "integer": 0, "array": [], "map": {}}
@@ -125,7 +129,8 @@ class Learning:
         connection: the API server.
         types: the types of its OpenAPI documents, by name.
         kinds: the type of each kind, by ``group/version/kind``.
-        values: the values, as JSON, that each field of a type has had where nobody had sent it; None for no value.
+        values: the values, as JSON, that each field of a type has had where nobody had sent it;
+            None for no value.
         omitted: whether each field of a type that was sent empty was taken as absent.
         seen: the types of what was sent.
         tried: the kinds, types and fields that were taken out.
@@ -144,7 +149,7 @@ class Learning:
             if path.startswith(("api/", "apis/")):
                 found = self.connection.ask("GET", entry["serverRelativeURL"])
                 schemas = found.get("components", {}).get("schemas", {})
-                self.types.update({_short(name): one for name, one in schemas.items()})
+                self.types.update({_short(name): item for name, item in schemas.items()})
         for name, schema in self.types.items():
             for kind in schema.get("x-kubernetes-group-version-kind") or ():
                 self.kinds["/".join(filter(None, (kind["group"], kind["version"], kind["kind"])))] = name
@@ -160,8 +165,8 @@ class Learning:
             if field not in sent:
                 self._learn((name, field), stored)
             elif below:
-                for one, other in _pairs(sort, sent[field], stored.get(field)):
-                    self.compare(below, one, other)
+                for item, other in _pairs(sort, sent[field], stored.get(field)):
+                    self.compare(below, item, other)
 
     def try_without(self, data: dict[str, Any]) -> None:
         """Create an object once for each field that it has, without it, and once with the field left empty.
@@ -192,15 +197,19 @@ class Learning:
             self.values[key].add(found)
 
     def _part(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> Any:
-        """Return what is stored of a part of an object; None if it is refused, or if the part is not stored."""
+        """Return what is stored of a part of an object; None if it is refused, or if the part is
+        not stored.
+        """
         try:
             return _at(create(self.connection, data), path)
         except (UnexpectedAnswer, LookupError):
             return None
 
     def fields(self, name: str) -> Mapping[str, tuple[str, str]]:
-        """Return for each field of a type its sort, such as ``array``, and the type of what is in it; empty if none."""
-        return {field: self._sort(one) for field, one in self.types[name].get("properties", {}).items()}
+        """Return for each field of a type its sort, such as ``array``, and the type of what is in
+        it; empty if none.
+        """
+        return {field: self._sort(item) for field, item in self.types[name].get("properties", {}).items()}
 
     def _sort(self, schema: Mapping[str, Any]) -> tuple[str, str]:
         inner = schema["allOf"][0] if schema.get("allOf") else schema
@@ -223,7 +232,7 @@ class Learning:
     def conditional(self) -> set[str]:
         """The fields that have a default in some answers and not in others, or more than one."""
         several = {f"{name}.{field}" for (name, field), values in self.values.items() if len(values) > 1}
-        return {one for one in several if one.removesuffix(".status") not in self.kinds.values()}
+        return {item for item in several if item.removesuffix(".status") not in self.kinds.values()}
 
     def document(self) -> dict[str, Any]:
         """Return what the file says."""
@@ -234,7 +243,7 @@ class Learning:
 
     def _preferred(self, kinds: Mapping[str, str]) -> dict[str, str]:
         served: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for group, version, kind in (one.rsplit("/", 2) for one in kinds if one.count("/") == 2):
+        for group, version, kind in (item.rsplit("/", 2) for item in kinds if item.count("/") == 2):
             served[group, kind].append(version)
         groups = self.connection.ask("GET", "/apis")["groups"]
         preferred = {group["name"]: group["preferredVersion"]["version"] for group in groups}
@@ -254,7 +263,7 @@ class Learning:
         signs = {"array": "[]", "map": "{}"}
         types = {field: f"{signs.get(sort, '')}{below}" for field, (sort, below) in known.items()}
         about = {"defaults": defaults, "omitted": omitted, "fields": types}
-        return {part: one for part, one in about.items() if one}
+        return {part: item for part, item in about.items() if item}
 
 
 def _conditional() -> set[str]:
@@ -267,7 +276,7 @@ def _pairs(sort: str, sent: Any, stored: Any) -> Iterator[tuple[Any, Any]]:
         case "array":
             yield from zip(sent, stored or (), strict=False)
         case "map":
-            yield from ((one, (stored or {}).get(key)) for key, one in sent.items())
+            yield from ((item, (stored or {}).get(key)) for key, item in sent.items())
         case _ if stored is not None:
             yield sent, stored
 

@@ -1,8 +1,9 @@
 """Applies Karmada override policies to an object on its way to a member.
 
-Source: ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. ClusterOverridePolicies are applied first, then
-the OverridePolicies of the object's namespace; within each kind, less precise selectors first, then by name, so that
-the last and most precise policy wins. Overrides are applied after replicas are set.
+Source: ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. ClusterOverridePolicies
+are applied first, then the OverridePolicies of the object's namespace; within each kind, less
+precise selectors first, then by name, so that the last and most precise policy wins. Overrides
+are applied after replicas are set.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def override(
 ) -> PolicyOverridden:
     """Apply all override policies to an object on its way to a member.
 
-    A rule that fails on a Secret whose data has been left out does nothing: whether it fails on the data is not known.
+    A rule that fails on a Secret whose data has been left out does nothing: whether it fails on
+    the data is not known.
 
     Args:
         manifest: the object as it was written, with the member's replicas set.
@@ -65,7 +67,9 @@ def override(
 
 
 def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str) -> list[OverridePolicy]:
-    """Return the policies of one kind that select the object, in the order in which they are applied."""
+    """Return the policies of one kind that select the object, in the order in which they are
+    applied.
+    """
     namespace = "" if kind == CLUSTER_OVERRIDE else manifest.namespace
     ranked = [
         (policy.spec.rank(manifest), policy)

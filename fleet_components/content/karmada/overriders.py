@@ -1,8 +1,8 @@
 """Applies the overriders of one rule of an override policy to an object.
 
-Source: ``applyPolicyOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. Overriders run in
-a fixed order, each on the result of the one before it: image, command, args, labels, annotations, field, plaintext. The
-first error stops them.
+Source: ``applyPolicyOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada
+1.19. Overriders run in a fixed order, each on the result of the one before it: image, command,
+args, labels, annotations, field, plaintext. The first error stops them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from fleet_components.model.karmada.override import (
 MOST_IMAGES = 100_000
 """The most changes of images in one object for one member."""
 MOST_CHARACTERS = 2**22
-"""The most characters of documents in fields that the rules for one object and member may read and write."""
+"""The most characters of documents in fields that the rules for one object and member may read
+and write.
+"""
 _POD_PATH = ("spec",)
 _TEMPLATE_PATH = ("spec", "template", "spec")
 _POD_SPEC_PATHS = {
@@ -184,7 +186,9 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
 
 
 def _override_words(data: Object, target: str, overriders: Sequence[CommandArgsOverrider]) -> Object:
-    """Return the object with the commands or args of its containers changed by one overrider after the other."""
+    """Return the object with the commands or args of its containers changed by one overrider
+    after the other.
+    """
     by_name: dict[Any, list[CommandArgsOverrider]] = {}
     for overrider in overriders:
         by_name.setdefault(overrider.container_name, []).append(overrider)
@@ -206,7 +210,9 @@ def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list
 
 
 def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider) -> Object:
-    """Return the object with labels or annotations changed. Replacing or removing an absent key has no effect."""
+    """Return the object with labels or annotations changed. Replacing or removing an absent key
+    has no effect.
+    """
     metadata = data.get("metadata") or {}
     texts = dict(metadata.get(part) or {})
     for key, value in overrider.value.items():
@@ -222,9 +228,11 @@ def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider
 def _override_field(
     data: Object, path: str, overriders: Sequence[FieldOverrider], budget: Budget, *, is_yaml: bool
 ) -> Object:
-    """Return the object with the document in a field patched by one overrider after the other, read and written once.
+    """Return the object with the document in a field patched by one overrider after the other,
+    read and written once.
 
-    Karmada reads and writes it for each of them, so that a value may be written otherwise once another one follows.
+    Karmada reads and writes it for each of them, so that a value may be written otherwise once
+    another one follows.
     """
     text = _lookup(data, path)
     if not isinstance(text, str):
@@ -232,10 +240,10 @@ def _override_field(
     budget.spend_characters(len(text))
     if not is_yaml:
         return _replaced(
-            data, path, patch_json(text, (_operation(it, it.value) for one in overriders for it in one.json))
+            data, path, patch_json(text, (_operation(it, it.value) for item in overriders for it in item.json))
         )
     *others, last = overriders
-    operations = [_operation(it, settled(it.value)) for one in others for it in one.yaml]
+    operations = [_operation(it, settled(it.value)) for item in others for it in item.yaml]
     return _replaced(data, path, patch_yaml(text, [*operations, *(_operation(it, it.value) for it in last.yaml)]))
 
 

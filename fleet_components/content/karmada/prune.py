@@ -1,7 +1,9 @@
-"""Removes from an object what Karmada does not send to members, after replicas and overrides were set.
+"""Removes from an object what Karmada does not send to members, after replicas and overrides were
+set.
 
-Source: ``RemoveIrrelevantFields`` and ``RemoveJobTTLSeconds`` in ``pkg/resourceinterpreter/default/native/prune`` of
-Karmada 1.19. The rules of a kind hold for all API groups that have one of its name.
+Source: ``RemoveIrrelevantFields`` and ``RemoveJobTTLSeconds`` in
+``pkg/resourceinterpreter/default/native/prune`` of Karmada 1.19. The rules of a kind hold for all
+API groups that have one of its name.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ def _service_account(data: Object) -> Object:
 
 
 def without_address(data: Object) -> Object:
-    """Return a Service without the addresses that its API server has assigned; any other object as it is."""
+    """Return a Service without the addresses that its API server has assigned; any other object
+    as it is.
+    """
     return _service(data) if data.get("kind") == "Service" else data
 
 

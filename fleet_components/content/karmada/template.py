@@ -1,8 +1,10 @@
-"""Objects as Karmada reads them from the API server of its control plane, and as it sends them to members.
+"""Objects as Karmada reads them from the API server of its control plane, and as it sends them to
+members.
 
-Karmada reads every object in the preferred version of its kind (``pkg/util/lifted/discovery.go``), with the marks of
-the policy that has claimed it (``pkg/detector/claim.go``). What it sends has been pruned after replicas and overrides
-were set (``pkg/resourceinterpreter/default/native/prune/prune.go``). All of Karmada 1.19.
+Karmada reads every object in the preferred version of its kind
+(``pkg/util/lifted/discovery.go``), with the marks of the policy that has claimed it
+(``pkg/detector/claim.go``). What it sends has been pruned after replicas and overrides were set
+(``pkg/resourceinterpreter/default/native/prune/prune.go``). All of Karmada 1.19.
 """
 
 from __future__ import annotations
@@ -15,7 +17,13 @@ from typing import Any
 import attrs
 
 from fleet_components.content.custom_kinds import CustomKind
-from fleet_components.content.stored import CACHED, LABELLED_BY_SERVER, Identical, preferred_version, stored
+from fleet_components.content.stored import (
+    CACHED,
+    LABELLED_BY_SERVER,
+    Identical,
+    preferred_version,
+    stored,
+)
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.manifest import Manifest, value_at
 
@@ -37,7 +45,8 @@ _UNKNOWN = CustomKind()
 
 
 def in_preferred_version(data: Object, kind: CustomKind | None = None) -> Object:
-    """Return an object in the version in which Karmada reads it, without defaults; itself if that is its version.
+    """Return an object in the version in which Karmada reads it, without defaults; itself if that
+    is its version.
 
     The versions of a custom kind are taken to differ in their name alone.
 
@@ -54,7 +63,8 @@ def in_preferred_version(data: Object, kind: CustomKind | None = None) -> Object
 
 
 def as_matched(manifest: Manifest, kind: CustomKind | None = None) -> Manifest:
-    """Return an object as policies select it and as it is interpreted: in its preferred version, with its labels.
+    """Return an object as policies select it and as it is interpreted: in its preferred version,
+    with its labels.
 
     The defaults of built-in kinds are left out otherwise: what reads the object knows them.
     """
@@ -78,9 +88,9 @@ def as_read(data: Object, kind: CustomKind | None = None, claimed_by: Iterable[s
 
 
 @lru_cache(maxsize=CACHED)
-def _as_read(one: Identical, kind: CustomKind | None, claimed_by: tuple[str, ...]) -> Object:
-    converted = in_preferred_version(one.data, kind)
-    data = _with_defaults(converted, Manifest(one.data).version, kind or _UNKNOWN)
+def _as_read(item: Identical, kind: CustomKind | None, claimed_by: tuple[str, ...]) -> Object:
+    converted = in_preferred_version(item.data, kind)
+    data = _with_defaults(converted, Manifest(item.data).version, kind or _UNKNOWN)
     labels = {label: _MARK for policy in claimed_by for label in _LABELS[policy]}
     annotations = {annotation: _MARK for policy in claimed_by for annotation in _ANNOTATIONS[policy]}
     metadata = data.get("metadata")
@@ -92,7 +102,9 @@ def _as_read(one: Identical, kind: CustomKind | None, claimed_by: tuple[str, ...
 
 
 def _with_defaults(data: Object, written_in: str, kind: CustomKind) -> Object:
-    """Return an object with the defaults of the version in which it was written, and of the one in which it is read."""
+    """Return an object with the defaults of the version in which it was written, and of the one
+    in which it is read.
+    """
     found = stored(data, kind.shape(written_in))
     version = Manifest(data).version
     return found if version == written_in else stored(found, kind.shape(version))

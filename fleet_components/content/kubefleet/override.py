@@ -1,11 +1,14 @@
 """Applies KubeFleet's overrides to the objects of a placement on their way to a member.
 
-ClusterResourceOverrides are applied first, by name, then ResourceOverrides, by namespace and name: what is applied last
-wins. An override that selects a Namespace applies to everything in it as well.
+ClusterResourceOverrides are applied first, by name, then ResourceOverrides, by namespace and
+name: what is applied last wins. An override that selects a Namespace applies to everything in it
+as well.
 
-An envelope is an object as others are: rules patch or delete it before it is opened, and select nothing in it.
+An envelope is an object as others are: rules patch or delete it before it is opened, and select
+nothing in it.
 
-Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator/override.go`` of KubeFleet v0.3.1.
+Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator/override.go`` of
+KubeFleet v0.3.1.
 """
 
 from __future__ import annotations
@@ -54,7 +57,8 @@ class RuleInForce:
         index: position in the override, from 0.
         deletes: True if it deletes the object.
         json_patch_overrides: its patch.
-        fails: why its variables have no value, without what KubeFleet quotes of a value; empty if they have.
+        fails: why its variables have no value, without what KubeFleet quotes of a value; empty if
+            they have.
         logged: the same in KubeFleet's words, if they quote a value.
         patch: position of the operation that has them.
     """
@@ -149,7 +153,9 @@ def apply_overrides(
 def selected(
     objects: Iterable[Mapping[str, Any]], wanted: Set[OverrideTarget]
 ) -> Iterator[tuple[int, Mapping[str, Any], tuple[OverrideTarget, ...]]]:
-    """Yield the objects that are among what is wanted: position, object, and the names under which it is."""
+    """Yield the objects that are among what is wanted: position, object, and the names under
+    which it is.
+    """
     # Most objects are of no concern, and their own names alone tell that.
     names = {target.name for target in wanted}
     for position, data in enumerate(objects):
@@ -194,7 +200,9 @@ def _order(override: ResourceOverride) -> tuple[bool, str, str]:
 
 
 def _rules_in_force(rules: Iterable[OverrideRule], cluster: Cluster) -> Iterator[RuleInForce]:
-    """Yield the rules that select a member; none after one that deletes, which ends the rules of its override."""
+    """Yield the rules that select a member; none after one that deletes, which ends the rules of
+    its override.
+    """
     for index, rule in enumerate(rules):
         if not rule.applies_to(cluster):
             continue
@@ -216,10 +224,12 @@ def _patch_in_force(index: int, rule: OverrideRule, cluster: Cluster) -> RuleInF
 
 
 def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOverride:
-    """Return an operation with a member's name and labels in place of the variables in its value, in keys too.
+    """Return an operation with a member's name and labels in place of the variables in its value,
+    in keys too.
 
     Raises:
-        OverrideError: the member has no such label, or a variable does not end. KubeFleet's text quotes the value.
+        OverrideError: the member has no such label, or a variable does not end. KubeFleet's text
+            quotes the value.
     """
     text = canonical(operation.value)
     if "${" not in text:
@@ -266,12 +276,14 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
 
 
 def _applied(forms: Forms | None, rule: RuleInForce) -> Forms | None:
-    """Return the object after a rule; None if it is deleted. No patch brings it back, but variables may still fail."""
+    """Return the object after a rule; None if it is deleted. No patch brings it back, but
+    variables may still fail.
+    """
     if rule.fails:
         raise OverrideError(rule.logged or rule.fails, rule.fails, rule.patch)
     if forms is None or rule.deletes:
         return None
-    return patched(forms, [Operation(one.op, one.path, one.value) for one in rule.json_patch_overrides])
+    return patched(forms, [Operation(item.op, item.path, item.value) for item in rule.json_patch_overrides])
 
 
 def _problem(

@@ -1,4 +1,6 @@
-"""Copies of a template on the members: what runs there, and the record of it that the planner keeps."""
+"""Copies of a template on the members: what runs there, and the record of it that the planner
+keeps.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ class Copies:
 
     @cached_property
     def content(self) -> Objects:
-        """The content that the members are to have: the template, or the Works where no policy follows it."""
+        """The content that the members are to have: the template, or the Works where no policy
+        follows it.
+        """
         manifest, divided = self.bound.subject.manifest, self._divided
         whole = content_of(manifest, self.bound.subject.settings.workloads, divided=divided)
         if self.bound.fresh or not self.works:
@@ -96,8 +100,8 @@ class Copies:
         if not numbers and not self.revision:
             return self._asked
         return {
-            name: attrs.evolve(one, revision=self.revision, overrides=numbers.get(name))
-            for name, one in self._asked.items()
+            name: attrs.evolve(entry, revision=self.revision, overrides=numbers.get(name))
+            for name, entry in self._asked.items()
         }
 
     @cached_property
@@ -120,8 +124,8 @@ class Copies:
     def done(self) -> Mapping[str, Done]:
         """The content that runs, by member.
 
-        What a member was sent and did not take counts as sent and broken: the control plane does nothing else there
-        until something changes.
+        What a member was sent and did not take counts as sent and broken: the control plane does
+        nothing else there until something changes.
         """
         found = {name: done for name, share in self.shares.items() if (done := self._done(name, share))}
         counted = any(share.replicas is not None for share in self.shares.values()) or self.bound.template.workload
@@ -135,10 +139,10 @@ class Copies:
         """The record of the template."""
         reasons = self.in_force.reasons
         rollout = self.dispatch.plan(self.shares, {}, {}, reasons)
-        placed = {name: one for name, one in rollout.placed.items() if isinstance(one, Share)}
-        used = {one.revision for one in placed.values()} | {one.revision for one in self.done.values()}
+        placed = {name: entry for name, entry in rollout.placed.items() if isinstance(entry, Share)}
+        used = {entry.revision for entry in placed.values()} | {entry.revision for entry in self.done.values()}
         contents = {
-            **{number: one for number, one in self.older.items() if number in used},
+            **{number: entry for number, entry in self.older.items() if number in used},
             self.revision: self.content,
         }
         rules = self.in_force.rules
@@ -159,7 +163,9 @@ class Copies:
 
     @property
     def untold(self) -> tuple[str, ...]:
-        """Members whose copy is of an unknown content: dispatching was suspended before the object changed."""
+        """Members whose copy is of an unknown content: dispatching was suspended before the
+        object changed.
+        """
         return tuple(name for name, done in self.done.items() if done.revision not in self.record.contents)
 
     @cached_property
@@ -182,7 +188,9 @@ class Copies:
         return None if item is None and self._purges_first else here
 
     def _trouble(self, item: Mapping[str, Any]) -> str:
-        """Return why a member did not take what it was sent; nothing of a Secret, of which a message may quote."""
+        """Return why a member did not take what it was sent; nothing of a Secret, of which a
+        message may quote.
+        """
         secret = is_secret(self.bound.subject.manifest.data)
         return "" if secret else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_TOLD])
 
@@ -191,7 +199,7 @@ class Copies:
         if name not in self.works:
             return None
         kept, shape = self._kept(name), shape_in(self.content)
-        number = next((number for number, one in self.older.items() if one == kept), self.revision)
+        number = next((number for number, entry in self.older.items() if entry == kept), self.revision)
         counted = self._asked[name].replicas is not None and shape is not None and shape.replicas
         return Done(number, replicas=value_at(self.works[name], counted) if counted else None)
 
@@ -208,7 +216,9 @@ class Copies:
         return int(any(map(self._is_behind, self._asked)))
 
     def _is_behind(self, name: str) -> bool:
-        """Return whether a member to which dispatching is suspended runs an older generation of the object."""
+        """Return whether a member to which dispatching is suspended runs an older generation of
+        the object.
+        """
         if not self._suspends(name):
             return False
         runs = value_at(self.bound.binding.reported.get(name) or {}, ("status", "resourceTemplateGeneration"))

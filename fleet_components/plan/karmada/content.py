@@ -1,4 +1,6 @@
-"""Build the content of a template, which is the same for all members, and the object that each member gets."""
+"""Build the content of a template, which is the same for all members, and the object that each
+member gets.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ _FORCE = "pulumi.com/patchForce"
 
 @attrs.frozen(kw_only=True)
 class Share(Placed):
-    """The revision, replicas and completions that one member was sent of a template. There is one wave and no rank.
+    """The revision, replicas and completions that one member was sent of a template. There is one
+    wave and no rank.
 
     Attributes:
         replicas: its replicas; None if they are not set for each member.
@@ -76,7 +79,8 @@ def check_part(part: Mapping[str, Any]) -> None:
     """Check a part of a content other than the object.
 
     Raises:
-        MisfitError: it does not describe a custom kind. The first versions kept override policies there too.
+        MisfitError: it does not describe a custom kind. The first versions kept override policies
+            there too.
     """
     with below("spec"):
         decode(CustomWorkload if is_custom(part) else OverrideSpec, part.get("spec"))
@@ -110,7 +114,9 @@ def forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def retained(content: Objects) -> tuple[str, ...]:
-    """Return the fields whose values members keep: the replicas, if a label of the object asks for that."""
+    """Return the fields whose values members keep: the replicas, if a label of the object asks
+    for that.
+    """
     asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
     shape = shape_in(content) if asked else None
     return (".".join(shape.replicas),) if shape and shape.replicas else ()

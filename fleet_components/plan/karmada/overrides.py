@@ -34,7 +34,8 @@ class PolicyOverrides(Overrides):
     Attributes:
         index: the policies.
         custom: the kind of the template if that is custom; None if its definition is unknown.
-        claimed_by: the kind of the policy that has claimed the template; empty for one that only goes along.
+        claimed_by: the kind of the policy that has claimed the template; empty for one that only
+            goes along.
     """
 
     index: OverrideIndex
@@ -42,21 +43,23 @@ class PolicyOverrides(Overrides):
     claimed_by: tuple[str, ...] = ()
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
-        """Return the policies that may select the object, each with those of its rules that select the member."""
+        """Return the policies that may select the object, each with those of its rules that
+        select the member.
+        """
         if not self.index.policies:
             return ()
         (data,) = objects
         read = Manifest(in_preferred_version(data, self.custom))
         reduced = (_reduced(policy, member) for policy in self.index.concerning(read))
         marked = {INTO_SECRET: True} if is_secret(data) else {}
-        return self._complete(objects, tuple({**one, **marked} for one in reduced if one[_PLACES]), member)
+        return self._complete(objects, tuple({**item, **marked} for item in reduced if item[_PLACES]), member)
 
     def _complete(self, objects: Objects, rules: Objects, member: Cluster) -> Objects:
         """Return rules with the custom kind of the object, if their effect depends on it."""
         if self.custom is None or not rules:
             return rules
         complete = tuple({**rule, _CUSTOM: self.custom.to_wire()} for rule in rules)
-        outcomes = [apply_rules(objects, one, member, self.claimed_by) for one in (rules, complete)]
+        outcomes = [apply_rules(objects, item, member, self.claimed_by) for item in (rules, complete)]
         return rules if outcomes[0] == outcomes[1] else complete
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
@@ -65,8 +68,8 @@ class PolicyOverrides(Overrides):
         written = {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
         kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
         return [
-            attrs.evolve(one, problem=one.problem and self._explained(_located(one.problem, written, kept), data))
-            for one, data in zip(done, objects, strict=True)
+            attrs.evolve(item, problem=item.problem and self._explained(_located(item.problem, written, kept), data))
+            for item, data in zip(done, objects, strict=True)
         ]
 
     def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
@@ -83,8 +86,8 @@ def apply_rules(
         objects: the objects.
         rules: the rules.
         member: the member.
-        claimed_by: the kinds of the policies that have claimed the objects. By default of both, since rules that are
-            kept did apply.
+        claimed_by: the kinds of the policies that have claimed the objects. By default of both,
+            since rules that are kept did apply.
     """
     policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in rules]
     places = {str(policy.manifest.key): policy.manifest.data.get(_PLACES) for policy in policies}
@@ -111,7 +114,9 @@ def check_rules(data: Any) -> None:
 
 
 def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
-    """Return a policy with those of its rules that select a member, and with nothing that has no effect there."""
+    """Return a policy with those of its rules that select a member, and with nothing that has no
+    effect there.
+    """
     data, spec = policy.manifest.data, policy.manifest.data["spec"]
     places = [place for place, rule in enumerate(policy.spec.rules) if rule.applies_to(member)]
     rules = spec.get("overrideRules") or [{"overriders": spec.get("overriders") or {}}]
@@ -128,7 +133,9 @@ def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
 
 
 def _as_written(result: Overridden, places: Mapping[str, Sequence[int] | None]) -> Overridden:
-    """Return the result with the positions that its rules have in their policies, not among those that are kept."""
+    """Return the result with the positions that its rules have in their policies, not among those
+    that are kept.
+    """
     known = ((step, places[step.override]) for step in result.steps)
     steps = tuple(attrs.evolve(step, rule=kept[step.rule]) if kept else step for step, kept in known)
     return attrs.evolve(result, steps=steps)

@@ -1,4 +1,6 @@
-"""Decide one template: which policy claims it, which members get it, and how many replicas each gets."""
+"""Decide one template: which policy claims it, which members get it, and how many replicas each
+gets.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ class TemplateOutcome(Outcome[TemplateRecord]):
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
         left: why the object is not delivered as it is now; empty if it is.
-        by_uid: members whose replicas depend on the uid that a control plane is still to give the object.
+        by_uid: members whose replicas depend on the uid that a control plane is still to give the
+            object.
     """
 
     decision: TemplateDecision | None
@@ -87,8 +90,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         before: the record of the last decision; the default record for a new template.
 
     Raises:
-        FleetError: the object's replicas or requests cannot be read, or the state hides the content of an object that
-            has to stay as it was placed.
+        FleetError: the object's replicas or requests cannot be read, or the state hides the
+            content of an object that has to stay as it was placed.
         UnreadableMemberError: an amount of a member is not a quantity.
     """
     scheduled = _scheduled(request, before)
@@ -125,7 +128,9 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
 
 
 def _by_uid(request: TemplateSubject, before: TemplateRecord, state: TemplateState) -> tuple[str, ...]:
-    """Return the members whose replicas would be others with another uid, where a control plane gives it."""
+    """Return the members whose replicas would be others with another uid, where a control plane
+    gives it.
+    """
     bound = state.claim.bound
     given = not request.settings.brings_namespaces or before.memory.schedule.uid
     if given or bound is None or not bound.placement.divided:
@@ -180,7 +185,9 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
 
 
 def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share]) -> TemplateRecord:
-    """Return the record in which held members have their share: none, where the copy stays only for now."""
+    """Return the record in which held members have their share: none, where the copy stays only
+    for now.
+    """
     evicted = record.memory.schedule.evictions
     leaving = {name for name in rollout.held if name in evicted and name not in shares}
     leaving -= {name for name in leaving if evicted[name].suppress_deletion}
@@ -253,13 +260,17 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
 
 
 def _seen(manifest: Manifest, before: TemplateState) -> str:
-    """Return the digest of an object; that of before for a Secret of which nothing that was read has changed."""
+    """Return the digest of an object; that of before for a Secret of which nothing that was read
+    has changed.
+    """
     outlines = (digest((outline,)) for outline in outlines_of(manifest.data))
     return before.seen if before.seen in outlines else digest((manifest.data,))
 
 
 def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[PropagationPolicy, ...]:
-    """Return the policies that may match the template, hold it, or are remembered: all others change nothing for it."""
+    """Return the policies that may match the template, hold it, or are remembered: all others
+    change nothing for it.
+    """
     index, bound = request.policies.index, before.claim.bound
     held = {before.claim.policy, bound.policy if bound else None} - {None}
     known = (*held, *(PolicyKey(*path.split("/")) for path in before.policies))
@@ -273,7 +284,9 @@ def _settled(claim: Claim) -> Claim:
 
 
 def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
-    """Return whether the object is delivered as it is now. If no policy follows it, it stays as it was placed."""
+    """Return whether the object is delivered as it is now. If no policy follows it, it stays as
+    it was placed.
+    """
     needed = bool(state.schedule.required_by) and not any(state.schedule.clusters.values())
     return needed or before.revision < 0 or not state.frozen
 
@@ -281,8 +294,9 @@ def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
 def _is_rewritten(state: TemplateState, before: TemplateState) -> bool:
     """Return whether the scheduler or an eviction changes a binding without a policy.
 
-    Then all its Works are made from the object as it is now, but for the replicas, which are those of the binding.
-    Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, syncBinding.
+    Then all its Works are made from the object as it is now, but for the replicas, which are
+    those of the binding. Source: karmada-io/karmada 1.19,
+    pkg/controllers/binding/binding_controller.go, syncBinding.
     """
     now, then = state.schedule, before.schedule
     return state.policy is None and (now.clusters, set(now.evictions)) != (then.clusters, set(then.evictions))
@@ -303,7 +317,9 @@ def scheduled_form(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShap
 
 
 def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
-    """Return the members that the template has to leave; without a policy, the placement applied last counts."""
+    """Return the members that the template has to leave; without a policy, the placement applied
+    last counts.
+    """
     placement = state.claim.bound.placement if state.policy and state.claim.bound else state.schedule.placement
     if placement is None:
         return Driven()
@@ -319,7 +335,8 @@ def _decided(
 ) -> tuple[TemplateState, TemplateDecision | None]:
     """Return the state after scheduling, and the decision: None where there is no binding.
 
-    A binding that its policy has released is scheduled by the placement that it keeps, when members change.
+    A binding that its policy has released is scheduled by the placement that it keeps, when
+    members change.
     """
     bound, exact = state.claim.bound, request.settings.exact
     if bound is None:
@@ -350,7 +367,9 @@ def _decided(
 
 
 def bound_to(bound: Bound) -> Mapping[str, Any]:
-    """Return what the binding holds beside the placement, as far as a change of it makes the scheduler look again."""
+    """Return what the binding holds beside the placement, as far as a change of it makes the
+    scheduler look again.
+    """
     return {"revision": bound.revision, "spec": bound.spec}
 
 

@@ -1,4 +1,6 @@
-"""Find the templates of a source: objects that Karmada's policies claim, what these need, and what still stands."""
+"""Find the templates of a source: objects that Karmada's policies claim, what these need, and
+what still stands.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ NAMESPACE = "Namespace/"  # of the keys of namespaces
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
 SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation"
-"""Karmada's label of a namespace that it does not bring to members by itself; the value is ``true``."""
+"""Karmada's label of a namespace that it does not bring to members by itself; the value is
+``true``.
+"""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 _PRIORITIES = ("system-cluster-critical", "system-node-critical")
 """Priority classes that every API server has."""
@@ -66,8 +70,8 @@ class TemplateWorkload:
     Attributes:
         key: its name in a stack: ``namespace/Kind/name``.
         manifest: the object.
-        needed_by: keys of the templates that it goes along with; True if it does so even without ``propagateDeps``, as
-            a namespace does.
+        needed_by: keys of the templates that it goes along with; True if it does so even without
+            ``propagateDeps``, as a namespace does.
         rebalances: names of the rebalancers that ask for it.
         unhealthy: members on which it was observed to be Unhealthy, and since when.
         custom: its kind if that is custom; None if its definition is unknown.
@@ -89,8 +93,9 @@ class Templates:
         workloads: the templates; one that needs another comes before it.
         policies: the policies, and how the control plane would be set up.
         unclaimed: the objects that neither a policy nor a placement claims.
-        waiting: a digest of each unclaimed object, and of each namespace that comes by itself, by key: a lazy policy
-            that is added later leaves it until it changes. Empty if no Karmada policy is involved.
+        waiting: a digest of each unclaimed object, and of each namespace that comes by itself, by
+            key: a lazy policy that is added later leaves it until it changes. Empty if no Karmada
+            policy is involved.
         warnings: warnings about policies without effect.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
@@ -146,8 +151,9 @@ def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Col
     Args:
         source: the parsed fleet.
         placed: what KubeFleet's placements select; an object must not be claimed by both systems.
-        known: keys of the templates of the past. They stay templates when no policy matches them any more, since
-            deleting a policy leaves what it placed, unless a placement selects them now.
+        known: keys of the templates of the past. They stay templates when no policy matches them
+            any more, since deleting a policy leaves what it placed, unless a placement selects
+            them now.
     """
     reader = _Reading(source, tuple(placed), known)
     return Templates(
@@ -162,7 +168,9 @@ def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Col
 
 
 def template_name(manifest: Manifest | ObjectKey) -> str:
-    """Return ``namespace/Kind/name``; kinds that are not built in have their group, as in ``Widget.example.com``."""
+    """Return ``namespace/Kind/name``; kinds that are not built in have their group, as in
+    ``Widget.example.com``.
+    """
     kind = manifest.kind
     if (manifest.group, kind) not in BUILT_IN and manifest.group:
         kind = f"{kind}.{manifest.group}"
@@ -170,7 +178,9 @@ def template_name(manifest: Manifest | ObjectKey) -> str:
 
 
 def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, ObjectKey]]:
-    """Yield the objects that rebalancers name: the rebalancer, the index in its list, and the object's key."""
+    """Yield the objects that rebalancers name: the rebalancer, the index in its list, and the
+    object's key.
+    """
     for rebalancer in (m for m in policies if m.kind == REBALANCER):
         for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
             group = asked["apiVersion"].rpartition("/")[0]
@@ -255,7 +265,7 @@ class _Reading:
         for workload in self.placed:
             placement, selected = f"{workload.placement.kind} {workload.placement.key}", workload.selection.manifests
             inner = unwrapped(filter(is_envelope, selected))
-            found.update({one.key: (placement, one.origin) for one in (*selected, *inner)})
+            found.update({item.key: (placement, item.origin) for item in (*selected, *inner)})
         return found
 
     def workloads(self) -> tuple[TemplateWorkload, ...]:
@@ -273,14 +283,18 @@ class _Reading:
             )
             for key in keys
         ]
-        return tuple(sorted(found, key=lambda one: (one.key in self.namespaces, one.key in self.dependencies, one.key)))
+        return tuple(
+            sorted(found, key=lambda item: (item.key in self.namespaces, item.key in self.dependencies, item.key))
+        )
 
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
-        """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
+        """Objects that nothing claims; namespaces that a control plane brings by itself are none
+        of them.
+        """
         if not self.source.settings.brings_namespaces:
             return self._left
-        return tuple(one for one in self._left if one.key[:2] != ("", "Namespace") or not _is_synced(one))
+        return tuple(item for item in self._left if item.key[:2] != ("", "Namespace") or not _is_synced(item))
 
     @cached_property
     def _left(self) -> tuple[Manifest, ...]:
@@ -289,7 +303,9 @@ class _Reading:
         return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
 
     def waiting(self) -> dict[str, str]:
-        """Return digests of what no policy claims; empty if the fleet has placements but no propagation policy."""
+        """Return digests of what no policy claims; empty if the fleet has placements but no
+        propagation policy.
+        """
         if self.placed and not self.propagation:
             return {}
         return {template_name(manifest): digest((manifest.data,)) for manifest in self._left}
@@ -303,9 +319,11 @@ class _Reading:
         return found
 
     def without_priority(self) -> Iterator[Problem]:
-        """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding for them.
+        """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding
+        for them.
 
-        Source: karmada-io/karmada 1.19, pkg/detector/detector.go, with the feature gate PriorityBasedScheduling.
+        Source: karmada-io/karmada 1.19, pkg/detector/detector.go, with the feature gate
+        PriorityBasedScheduling.
         """
         known = {*_PRIORITIES, *(m.name for m in self.source.catalogue.find(*_PRIORITY_CLASS))}
         for policy in self.propagation:
@@ -328,7 +346,9 @@ class _Reading:
                     yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
 
     def unwatched(self) -> Iterator[Problem]:
-        """Yield policies with application failover in a source without observations of failing applications."""
+        """Yield policies with application failover in a source without observations of failing
+        applications.
+        """
         for policy in self.propagation if not self.source.health else ():
             if policy.spec.failover and policy.spec.failover.application:
                 what, hint = _LEFT_OUT if self.source.given.hub else _NO_EFFECT
@@ -395,7 +415,8 @@ class _Reading:
 def _is_synced(namespace: Manifest) -> bool:
     """Return whether Karmada brings a namespace to members by itself.
 
-    Source: karmada-io/karmada 1.19, pkg/controllers/namespace/namespace_sync_controller.go, Reconcile.
+    Source: karmada-io/karmada 1.19, pkg/controllers/namespace/namespace_sync_controller.go,
+    Reconcile.
     """
     return namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
 

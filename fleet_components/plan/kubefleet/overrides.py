@@ -18,10 +18,10 @@ from fleet_components.content.kubefleet.override import (
     targets_of,
     write_in_force,
 )
-from fleet_components.content.kubefleet.snapshot import in_snapshot
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import INTO_SECRET, is_secret, redacted
 from fleet_components.content.stored import Shape
+from fleet_components.content.strip import in_snapshot
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
 from fleet_components.model.manifest import Manifest
@@ -50,23 +50,25 @@ class PlacementOverrides(Overrides):
     shapes: Shapes = attrs.field(factory=dict)
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
-        """Return the overrides that select an object and the member, each with those of its rules that select it."""
+        """Return the overrides that select an object and the member, each with those of its rules
+        that select it.
+        """
         if not self.overrides:
             return ()
         found = in_force(objects, member, self.overrides, self.placement)
         secret, shapes = _secret(objects, found, member), self._needed(objects, found, member)
         return tuple(
             {
-                **write_in_force(one),
-                **({INTO_SECRET: True} if secret.intersection(one.targets) else {}),
+                **write_in_force(item),
+                **({INTO_SECRET: True} if secret.intersection(item.targets) else {}),
                 **({_SHAPES: {kind: shape.to_wire() for kind, shape in shapes.items()}} if shapes else {}),
             }
-            for one in found
+            for item in found
         )
 
     def _needed(self, objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> Shapes:
         """Return the shapes of custom kinds that the effect of rules depends on."""
-        wanted = {target for one in rules for target in one.targets}
+        wanted = {target for item in rules for target in item.targets}
         concerned = [data for _, data, _ in selected(objects, wanted)] if any(self.shapes.values()) else []
         kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
         without = apply_overrides(concerned, rules, member.name, _reader({})) if kinds else []
@@ -75,11 +77,11 @@ class PlacementOverrides(Overrides):
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the objects after the rules."""
-        written = {str(one.manifest.key): one.manifest for one in self.overrides}
+        written = {str(item.manifest.key): item.manifest for item in self.overrides}
         done = apply_rules(objects, rules, member)
         return [
-            attrs.evolve(one, problem=self._explained(_located(one.problem, written), data)) if one.problem else one
-            for one, data in zip(done, objects, strict=True)
+            attrs.evolve(item, problem=self._explained(_located(item.problem, written), data)) if item.problem else item
+            for item, data in zip(done, objects, strict=True)
         ]
 
     def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
@@ -88,8 +90,10 @@ class PlacementOverrides(Overrides):
 
 
 def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:
-    """Return the names of Secrets among objects, and of envelopes that hold one before or after the rules."""
-    wanted, found = {target for one in rules for target in one.targets}, set[OverrideTarget]()
+    """Return the names of Secrets among objects, and of envelopes that hold one before or after
+    the rules.
+    """
+    wanted, found = {target for item in rules for target in item.targets}, set[OverrideTarget]()
     for _, data, targets in selected(objects, wanted):
         if is_secret(data) or (is_envelope(Manifest(data)) and _wraps_secret(data, rules, member)):
             found.update(targets)
@@ -128,12 +132,14 @@ def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, 
 def concerning(
     objects: Objects, known: Mapping[OverrideTarget, Sequence[ResourceOverride]], placement: str
 ) -> tuple[ResourceOverride, ...]:
-    """Return the overrides that select any of the objects of a placement, whatever the member; by name."""
+    """Return the overrides that select any of the objects of a placement, whatever the member; by
+    name.
+    """
     if not known:
         return ()
     targets = {target for data in objects for target in targets_of(Manifest(data))}
-    found = {id(one): one for target in targets for one in known.get(target, ()) if one.is_for(placement)}
-    return tuple(sorted(found.values(), key=lambda one: one.manifest.key))
+    found = {id(item): item for target in targets for item in known.get(target, ()) if item.is_for(placement)}
+    return tuple(sorted(found.values(), key=lambda item: item.manifest.key))
 
 
 def _located(problem: Problem, written: Mapping[str, Manifest]) -> Problem:

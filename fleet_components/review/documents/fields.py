@@ -4,13 +4,85 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from fleet_components.admission import KINDS
+from fleet_components.content.conditional_defaults import NAME_LABEL
+from fleet_components.content.select import OLD_ENVELOPE
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
-from fleet_components.plan.effect import Unheeded
+from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import ALL, EFFECTS
+from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, RETAIN_REPLICAS
+from fleet_components.plan.karmada.templates import PROTECTED_LABEL, SKIP_AUTO_PROPAGATION
 from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.scheduler.karmada.matching import CLAIMED_BY_LABEL
+
+_CARRIED_OUT, _NO_EFFECT, _NOT_NEEDED = "carried out", str(Effect.NONE), str(Effect.NOT_NEEDED)
+
+
+@attrs.frozen
+class ObjectMark:
+    """A label or an annotation.
+
+    Attributes:
+        name: its key, or a pattern of keys.
+        system: the system that acts on it.
+        effect: what becomes of it here.
+        reason: what it does, or why it has no effect.
+    """
+
+    name: str
+    system: str
+    effect: str
+    reason: str
+
+
+OBJECT_MARKS = (
+    ObjectMark(
+        NAME_LABEL, "both", _CARRIED_OUT, "each Namespace has it, whoever wrote the Namespace; selectors see it"
+    ),
+    ObjectMark(
+        OLD_ENVELOPE, "KubeFleet", _NO_EFFECT, "ConfigMaps are no envelopes since v0.3; a warning names the successor"
+    ),
+    ObjectMark(
+        "endpointslice.kubernetes.io/managed-by",
+        "KubeFleet",
+        _CARRIED_OUT,
+        "an EndpointSlice with it is not placed: each cluster makes its own",
+    ),
+    ObjectMark(
+        "kubernetes-fleet.io/is-fleet-resource", "KubeFleet", _NOT_NEEDED, "the hub guards its own objects with it"
+    ),
+    ObjectMark(SKIP_AUTO_PROPAGATION, "Karmada", _CARRIED_OUT, "keeps a Namespace from where it is only needed"),
+    ObjectMark(PROTECTED_LABEL, "Karmada", _CARRIED_OUT, "the removal of the object is refused without a token"),
+    ObjectMark(RETAIN_REPLICAS, "Karmada", _CARRIED_OUT, "members keep the replicas that they have"),
+    ObjectMark(CLAIMED_BY_LABEL, "Karmada", _CARRIED_OUT, "no policy takes an object that another owner has"),
+    ObjectMark(CONFLICT_RESOLUTION, "Karmada", _CARRIED_OUT, "beats the conflictResolution of the policy"),
+    ObjectMark(
+        "propagationpolicy.karmada.io/*, clusterpropagationpolicy.karmada.io/*",
+        "Karmada",
+        _CARRIED_OUT,
+        "marks of the claim: claimed objects have them when overrides apply, and members do not get them",
+    ),
+    ObjectMark(
+        "karmada.io/managed", "Karmada", _NOT_NEEDED, "Karmada marks what it manages; the state says what is managed"
+    ),
+    ObjectMark(
+        "resourcetemplate.karmada.io/managed-annotations, .../managed-labels",
+        "Karmada",
+        _NOT_NEEDED,
+        "Karmada remembers in them what it has written; the state does",
+    ),
+)
+"""Labels and annotations of objects on which KubeFleet v0.3.1 and Karmada 1.19 act, and what
+becomes of each here.
+
+Sources: ``apis/placement/v1beta1`` and ``pkg`` of kubefleet-dev/kubefleet; ``pkg/apis`` and
+``pkg/util/constants.go`` of karmada-io/karmada. What a hub writes on objects of its own is not
+among them.
+"""
 
 
 def fields_document(kind: str | None = None) -> Document:
@@ -19,7 +91,7 @@ def fields_document(kind: str | None = None) -> Document:
     Raises:
         FleetError: the kind is unknown.
     """
-    names = list(dict.fromkeys(one.name for one in KINDS.values()))
+    names = list(dict.fromkeys(item.name for item in KINDS.values()))
     known = {name.casefold(): name for name in names}
     if kind is not None and kind.casefold() not in known:
         meant = nearest(kind, names)
@@ -31,7 +103,7 @@ def fields_document(kind: str | None = None) -> Document:
         "version": VERSION,
         "kind": name,
         "kinds": names,
-        "carriedOut": [one for one in names if one in ALL],
+        "carriedOut": [item for item in names if item in ALL],
         "fields": [_field(entry, name) for entry in entries],
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.plan.object_marks import OBJECT_MARKS
+from fleet_components.review.documents.fields import OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
