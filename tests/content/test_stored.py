@@ -65,7 +65,7 @@ def test_the_tag_of_an_image_decides_when_it_is_pulled(image: str, policy: str) 
 
 
 def test_empty_fields_that_count_as_absent_are_left_out() -> None:
-    spec = {
+    spec: Any = {
         "selector": {"matchLabels": {"a": "b"}},
         "template": {"spec": {"hostNetwork": False, "volumes": []}},
     }
@@ -212,7 +212,7 @@ def definition(**versions: Any) -> dict[str, Any]:
         {"name": name, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
         for name, schema in versions.items()
     ]
-    spec = {
+    spec: Any = {
         "group": "example.com",
         "names": {"kind": "Widget", "plural": "widgets"},
         "versions": served,

@@ -162,7 +162,7 @@ def rule(kind: str, what: str, stage: str, value: str) -> Object:
     terms = [{"labelSelector": {"matchLabels": {"stage": stage}}}] if stage else []
     groups = {"Deployment": ("apps", "v1", "web"), "ConfigMap": ("", "v1", "c"), "Secret": ("", "v1", "s")}
     group, version, name = groups[kind]
-    path = {"Deployment": "/metadata/labels", "ConfigMap": "/data/extra", "Secret": "/stringData/extra"}[kind]
+    path = {"Deployment": "/metadata/labels", "ConfigMap": "/data/extra", "Secret": "/data/extra"}[kind]
     written: Any = {"own": value} if kind == "Deployment" else f"{CANARY}-{value}" if kind == "Secret" else value
     actions: dict[str, Object] = {
         "write": {"jsonPatchOverrides": [{"op": "add", "path": path, "value": written}]},

@@ -93,7 +93,8 @@ def main() -> str | None:
             learning.compare(learning.type_of(data), data, create(connection, data))
         for data in objects:
             learning.try_without(data)
-        if unexpected := learning.conditional - _conditional():
+        unexpected = learning.conditional
+        if unexpected:
             return f"the defaults of these have conditions: {', '.join(sorted(unexpected))}"
         document = learning.document()
     asked.into.write_text("\n".join(_lines(document)) + "\n")
@@ -230,9 +231,14 @@ class Learning:
 
     @property
     def conditional(self) -> set[str]:
-        """The fields that have a default in some answers and not in others, or more than one."""
-        several = {f"{name}.{field}" for (name, field), values in self.values.items() if len(values) > 1}
-        return {item for item in several if item.removesuffix(".status") not in self.kinds.values()}
+        """The fields with several defaults, or with none in some answers, that nobody expects."""
+        several = ((name, field) for (name, field), found in self.values.items() if len(found) > 1)
+        own = set(self.kinds.values())
+        return {
+            f"{name}.{field}"
+            for name, field in several
+            if field not in _conditional(name) and (field != "status" or name not in own)
+        }
 
     def document(self) -> dict[str, Any]:
         """Return what the file says."""
@@ -255,9 +261,10 @@ class Learning:
         own = ("status",) if name in self.kinds.values() else ()  # no object is sent with its status
         values = {field: self.values.get((name, field), {None}) for field in fields if field not in own}
         alike = {field: found for field, found in values.items() if found != {None}}
-        defaults = {
-            field: json.loads(*found) for field, found in alike.items() if f"{name}.{field}" not in _conditional()
-        }
+        settled = ((field, found) for field, found in alike.items() if len(found) == 1)
+        known_values = {field: json.loads(text or "null") for field, (text,) in settled}
+        unconditional = known_values.keys() - _conditional(name)
+        defaults = {field: value for field, value in known_values.items() if field in unconditional}
         omitted = [field for field in fields if self.omitted.get((name, field))]
         known = {field: (sort, below) for field, (sort, below) in fields.items() if below in self.seen}
         signs = {"array": "[]", "map": "{}"}
@@ -266,8 +273,9 @@ class Learning:
         return {part: item for part, item in about.items() if item}
 
 
-def _conditional() -> set[str]:
-    return {f"{name}.{field}" for name, fields in CONDITIONAL.items() for field in fields.split()}
+def _conditional(name: str) -> set[str]:
+    """Return the fields of a type whose default depends on something."""
+    return set(CONDITIONAL.get(name, "").split())
 
 
 def _pairs(sort: str, sent: Any, stored: Any) -> Iterator[tuple[Any, Any]]:

@@ -266,13 +266,13 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
             except OverrideError as error:
                 return Overridden(None, _problem(data, override, rule, cluster, error), logged=str(error))
             if made is not None:
-                steps.append(Step(override.key, rule.index, made.written, after and after.written))
+                steps.append(Step(override.key, rule.index, made.written, after.written if after else None))
             made = after
             # An envelope is opened after all rules, so a later one may mend what an earlier one has broken.
             why = unopened(Manifest(made.written)) if made is not None else ""
             broken = OverrideError(f"{_SPOILT}: {why}")
             spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
-    return Overridden(None, spoilt) if spoilt else Overridden(made and made.written, steps=tuple(steps))
+    return Overridden(None, spoilt) if spoilt else Overridden(made.written if made else None, steps=tuple(steps))
 
 
 def _applied(forms: Forms | None, rule: RuleInForce) -> Forms | None:
