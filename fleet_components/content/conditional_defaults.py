@@ -159,7 +159,7 @@ OF_TYPES: Mapping[str, Fill] = MappingProxyType(
         "resource.v1.ExactDeviceRequest": _device_request,
     }
 )
-"""What fills in the values of a type."""
+"""Functions that fill in the values of a type, by its name."""
 
 
 def _namespace(data: Fields) -> None:
@@ -293,7 +293,7 @@ OF_KINDS: Mapping[str, Fill] = MappingProxyType(
         "v1/Secret": _secret,
     }
 )
-"""What fills in the objects of a kind."""
+"""Functions that fill in the objects of a kind, by ``group/version/kind``."""
 
 
 def _default(part: Fields, **values: Any) -> None:

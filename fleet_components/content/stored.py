@@ -39,7 +39,7 @@ each member.
 
 @attrs.frozen(eq=False)
 class Shape:
-    """What an API server makes of the values of one type.
+    """Defaults of a type, and its fields that may be left out.
 
     Attributes:
         name: name of the type; empty in a custom kind.
@@ -81,6 +81,14 @@ def stored(data: Object, custom: Shape | None = None) -> Object:
         custom: the shape of its kind if that is custom; None if its definition is unknown.
     """
     return _stored(Identical(data), custom or _NOTHING)
+
+
+def with_texts(data: Object, written: Object) -> Object:
+    """Return a stored Secret with the ``stringData`` that was written; any other object as it is.
+
+    A hub has none. But what is delivered directly never was on a hub, and rules may name it.
+    """
+    return {**data, "stringData": written["stringData"]} if "stringData" in written else data
 
 
 def preferred_version(group: str, kind: str) -> str:
@@ -153,7 +161,7 @@ def _is_empty(value: Any) -> bool:
 
 @attrs.frozen
 class _Types:
-    """What the file says: the type of each kind, the shape of each type, and preferred versions."""
+    """Content of the file: the type of each kind, the shape of each type, and preferred versions."""
 
     kinds: Mapping[str, str]
     shapes: Mapping[str, Shape]

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.stored import CACHED, Identical, Shape, stored
+from fleet_components.content.stored import CACHED, Identical, Shape, stored, with_texts
 from fleet_components.model.manifest import Manifest, value_at
 
 Path = tuple[str, ...]
@@ -80,7 +80,7 @@ def in_snapshot(data: Mapping[str, Any], custom: Shape | None = None) -> Mapping
 
 @lru_cache(maxsize=CACHED)
 def _in_snapshot(item: Identical, custom: Shape | None) -> Mapping[str, Any]:
-    data = stored(item.data, custom)
+    data = with_texts(stored(item.data, custom), item.data)
     finalizer = _PROTECTION.get(f"{data.get('apiVersion')}/{data.get('kind')}")
     if finalizer:
         metadata = data["metadata"]

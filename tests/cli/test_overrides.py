@@ -211,7 +211,7 @@ spec:
 
 @pytest.mark.parametrize(("path", "kept"), [("/stringData/token", 0), ("/dtaa", 0), ("/metadata/labels/app", 1)])
 def test_what_a_rule_writes_into_the_data_of_a_secret_is_in_no_state(folder: Path, path: str, kept: int) -> None:
-    edit(Path("shop.yaml"), "{name: payment, namespace: shop}", "{name: payment, namespace: shop, labels: {}}")
+    edit(Path("shop.yaml"), "{name: payment, namespace: shop}", "{name: payment, namespace: shop, labels: {a: b}}")
     Path("overrides.yaml").write_text(OF_SECRET.replace("PATH", path))
     assert run("plan", ".", "--save-state", "../saved.json").exit_code == 0
     records = json.loads(Path("../saved.json").read_text())["resources"].values()

@@ -229,7 +229,7 @@ def kind_of(data: dict[str, Any]) -> CustomKind:
 def test_a_custom_kind_has_the_defaults_of_its_schema() -> None:
     shape = kind_of(definition(v1=SCHEMA)).shape("v1")
     assert stored(of("Widget", "example.com/v1"), shape)["spec"] == {"size": 1}
-    spec = {"parts": [{}, {"kind": "nut"}], "more": {"a": {}}, "size": None}
+    spec: Any = {"parts": [{}, {"kind": "nut"}], "more": {"a": {}}, "size": None}
     assert stored(of("Widget", "example.com/v1", spec=spec), shape)["spec"] == {
         "parts": [{"kind": "bolt"}, {"kind": "nut"}],
         "more": {"a": {"on": True}},

@@ -23,6 +23,7 @@ from fleet_components.content.stored import (
     Identical,
     preferred_version,
     stored,
+    with_texts,
 )
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.manifest import Manifest, value_at
@@ -90,7 +91,8 @@ def as_read(data: Object, kind: CustomKind | None = None, claimed_by: Iterable[s
 @lru_cache(maxsize=CACHED)
 def _as_read(item: Identical, kind: CustomKind | None, claimed_by: tuple[str, ...]) -> Object:
     converted = in_preferred_version(item.data, kind)
-    data = _with_defaults(converted, Manifest(item.data).version, kind or _UNKNOWN)
+    found = _with_defaults(converted, Manifest(item.data).version, kind or _UNKNOWN)
+    data = with_texts(found, item.data)
     labels = {label: _MARK for policy in claimed_by for label in _LABELS[policy]}
     annotations = {annotation: _MARK for policy in claimed_by for annotation in _ANNOTATIONS[policy]}
     metadata = data.get("metadata")

@@ -30,7 +30,7 @@ from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
 
 Shapes = Mapping[str, Shape]
-"""What API servers make of the objects of custom kinds, by ``group/version/kind``."""
+"""Defaults of custom kinds, by ``group/version/kind``."""
 _SHAPES = "shapes"
 """Field of kept rules: the shapes of custom kinds that their effect depends on."""
 

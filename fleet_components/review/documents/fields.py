@@ -44,7 +44,10 @@ OBJECT_MARKS = (
         NAME_LABEL, "both", _CARRIED_OUT, "each Namespace has it, whoever wrote the Namespace; selectors see it"
     ),
     ObjectMark(
-        OLD_ENVELOPE, "KubeFleet", _NO_EFFECT, "ConfigMaps are no envelopes since v0.3; a warning names the successor"
+        OLD_ENVELOPE,
+        "KubeFleet",
+        _NO_EFFECT,
+        "a ConfigMap is not an envelope since v0.3; a warning names the successor",
     ),
     ObjectMark(
         "endpointslice.kubernetes.io/managed-by",
