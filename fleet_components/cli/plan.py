@@ -20,9 +20,8 @@ from fleet_components.review.planning.survey import survey
     cls=Command,
     examples={
         "what changes, most important first": "fleet plan fleet/",
-        "on top of what stands, with the differences whole": "fleet plan fleet/ --state state.json --diff",
         "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
-        "which members answer, with the wave in which the update breaks where one does not": (
+        "on top of what stands, with the members that do not answer": (
             "fleet plan fleet/ --state state.json --live"
         ),
         "in a pipeline: Markdown and JSON, and status 2 for changes": (

@@ -24,7 +24,7 @@ _FATES = (
     (False, False, "deleted on {cluster} and created anew: {objects}"),
     (None, True, "{cluster} does not say whether it still has {objects}, which was to be replaced"),
 )
-"""What the failed update says: by whether an object is gone, and whether it was to be replaced."""
+"""Lines of a failed update about objects, by whether each is gone and whether it was to be replaced."""
 
 
 class Progress:

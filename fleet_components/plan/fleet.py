@@ -282,7 +282,13 @@ def taken_replacements(plan: FleetPlan) -> Iterator[Replacement]:
 
 
 def _mended(subjects: Sequence[Decided], past: Past, options: Options) -> tuple[Decided, ...]:
-    """Return the decisions with what is missing on members; what a hub brings is in no state."""
+    """Return the decisions with what is missing on members.
+
+    What a hub brings is in no state, so that nothing can be missing there. Neither can anything
+    of a fleet that was observed on a hub: no engine has registered its component.
+    """
+    if not any(kind == names.FLEET for kind, _ in past.urns):
+        return tuple(subjects)
     standing = {(found.cluster, found.key): found for found in past.standing}
     direct = {decided.name for decided in subjects if not decided.hub and not options.hub}
     return tuple(mended(each, past, standing) if each.name in direct else each for each in subjects)

@@ -1,4 +1,4 @@
-"""What a hub carries out on members: its last forecast, and decisions where what it has sent fails, or will."""
+"""Outcome of a hub on members: its last forecast, and decisions where an object fails, or will fail."""
 
 from __future__ import annotations
 

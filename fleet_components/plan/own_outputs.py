@@ -30,7 +30,7 @@ CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
 SHOWN = ("policy", "strategy", "protected", "delivery", "keeps", *MODES)
-"""What is recorded of a request beside its decision."""
+"""Record of a request beside its decision."""
 RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 """Form of the record of a subject, by the type of its resource."""
 _WRITTEN_PARTS = 4

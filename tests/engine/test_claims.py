@@ -132,11 +132,12 @@ def test_a_resource_of_the_program_moves_into_the_fleet(owned: Several) -> None:
 
 @pytest.mark.parametrize("last", [True, False])
 def test_a_resource_that_the_program_still_declares(owned: Several, last: bool) -> None:
+    """What is called handed over and is declared all the same is refused, at the latest by the engine."""
     world, before = owned.world, moves_in(owned)
     world.config |= {"way": "plain", "last": last}
     refused(owned, 'stands on a as the resource "mine-c"', "take that resource out of the program")
     world.given["first"] = {"takes_over": {"a": ["mine-c"]}}
-    refused(owned, "which the program declares as well", "take that resource out of the program")
+    refused(owned, "mine-c")
     assert world.story.uids(MAP, on="a") == before
 
 
