@@ -21,9 +21,7 @@ from fleet_components.review.planning.survey import survey
     examples={
         "what changes, most important first": "fleet plan fleet/",
         "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
-        "on top of what stands, with the members that do not answer": (
-            "fleet plan fleet/ --state state.json --live"
-        ),
+        "on top of what stands, with the members that do not answer": ("fleet plan fleet/ --state state.json --live"),
         "in a pipeline: Markdown and JSON, and status 2 for changes": (
             "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode"
         ),
