@@ -79,6 +79,29 @@ def test_destroy_with_finalizers(shop: Engine[Story]) -> None:
     assert not shop.state().resources
 
 
+def test_a_fleet_that_is_kept_after_all(shop: Engine[Story]) -> None:
+    """What is being deleted is refused as long as it is there; a refresh brings it back afterwards."""
+    world = shop.world
+    before = world.uids(*OBJECTS)
+    held_in_destroy(shop)
+    del world.config["protect"]
+    refused(shop, f"ConfigMap {world.space}/c: is being deleted on a, b")
+    for where in HELD:
+        finalize(world, *where)
+    comes_back(shop, f"ConfigMap {world.space}/c: is gone from a, b")
+    assert not set(world.uids(*OBJECTS).values()) & set(before.values())
+
+
+def comes_back(shop: Engine[Story], words: str) -> None:
+    """What the state still has, and its member not, is refused, and created once a refresh knows of it."""
+    refused(shop, words, "pulumi refresh")
+    assert (found := shop.refresh()).ok, found.text
+    assert (done := shop.up()).ok, done.text
+    assert None not in shop.world.uids(*OBJECTS).values()
+    unchanged(shop)
+    said(shop, "status", 0, "--live")
+
+
 def terminate(world: Story, plane: str) -> None:
     """Have an API server delete the namespace, in which something is held."""
     server = world.planes[plane]

@@ -13,7 +13,7 @@ from tests.engine.checked import said
 from tests.engine.driver import provider_or_skip
 from tests.engine.test_deletions import deleting, finalize
 from tests.engine.test_endings import wait_until
-from tests.engine.test_replaced_safely import Shop, shop
+from tests.engine.test_replaced_safely import WORDS, Shop, denied, shop
 
 __all__ = ["shop"]
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
@@ -27,6 +27,37 @@ def api_servers() -> Iterator[Planes]:
     provider_or_skip()
     with own_control_planes("ab") as started:
         yield started
+
+
+@pytest.mark.parametrize("way", ["the same", "another", "gone"])
+def test_replaced_by_hand_and_refused(shop: Shop, way: str) -> None:
+    """The program does not see ``--replace``: nothing is tried, and the failed update says what is gone."""
+    shop.open(KIND)
+    world, before = shop.world, shop.uids()
+    with denied(world.planes["a"], world.space, "object.metadata.name != 'web'", "configmaps"):
+        code, text = shop.engine.command("up", "--yes", "--skip-preview", "--replace=**ConfigMap::dev/one@a/**")
+        assert code != 0
+        assert WORDS in text
+        assert f"ConfigMap (dev/one@a/{world.space}/web)" in text
+        assert shop.uids() == {KIND: None}
+        print(said(shop.engine, "status", 2))
+        shown = shop.engine.preview()
+        print(shown.text, shown.changes)
+    match way:
+        case "another":
+            world.objects[KIND] = {**world.objects[KIND], "data": {"k": "three"}}
+        case "gone":
+            del world.objects[KIND]
+    shown = shop.engine.preview()
+    assert shown.ok, shown.text
+    print(shown.text, shown.changes)
+    assert (mended := shop.engine.up()).ok, mended.text
+    assert mended.changes == shown.changes
+    if way == "gone":
+        assert world.live("a", *MAP) is None
+    else:
+        assert shop.uids()[KIND] not in (None, before[KIND])
+    shop.settled()
 
 
 @pytest.mark.parametrize("way", ["back", "on", "another"])

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import yaml
 
 from tests.control_planes import Planes, own_control_planes
 from tests.engine.checked import said
@@ -130,3 +131,51 @@ def test_an_api_server_that_dies(fleet: Engine[Story]) -> None:
     world.planes["b"].wait()
     assert images(fleet) == {"a": "web:2", "b": "web:2", "c": "web:1"}
     goes_on(fleet, before)
+
+
+@pytest.mark.parametrize("wave", ["a", "b"])
+def test_credentials_that_are_revoked(fleet: Engine[Story], wave: str) -> None:
+    """The token of a ServiceAccount that is deleted in a wave.
+
+    In the wave of its own member, what is waited for gets ready all the same. Before that wave the
+    update breaks there, and goes on with another token.
+    """
+    world, before, plane = fleet.world, fleet.world.uids(WEB, on="abc"), fleet.world.planes["b"]
+    world.config["kubeconfigs"]["b"] = as_account(plane, f"first-{wave}")
+    assert (done := fleet.up()).ok, done.text
+    assert world.uids(WEB, on="abc") == before
+    with in_the_wave(fleet, wave) as process:
+        plane.kubectl("delete", "serviceaccount", f"first-{wave}", "-n", "default")
+        wait_until(lambda: not accepted(plane, world.config["kubeconfigs"]["b"]))
+        label(world.planes[wave], "disk=ssd")
+        code, text = ended(process)
+    world.config["kubeconfigs"]["b"] = as_account(plane, f"second-{wave}")
+    if wave == "b":
+        assert code == 0, text
+        assert (done := fleet.up()).ok, done.text
+        finished(fleet, before)
+        return
+    print(text)
+    assert code != 0
+    assert "Unauthorized" in text
+    assert last_words(world.space) in text
+    assert images(fleet) == {"a": "web:2", "b": "web:1", "c": "web:1"}
+    goes_on(fleet, before)
+
+
+def as_account(plane: ControlPlane, name: str) -> str:
+    """A kubeconfig with the token of a new ServiceAccount, which may do everything."""
+    plane.kubectl("create", "serviceaccount", name, "-n", "default")
+    role = ("--clusterrole=cluster-admin", f"--serviceaccount=default:{name}")
+    plane.kubectl("create", "clusterrolebinding", f"account-{name}", *role)
+    config = yaml.safe_load(plane.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": plane.kubectl("create", "token", name, "-n", "default")}
+    return str(yaml.safe_dump(config))
+
+
+def accepted(plane: ControlPlane, kubeconfig: str) -> bool:
+    """Whether an API server still knows the user of a kubeconfig: it remembers a token for some seconds."""
+    file = plane.folder / "account"
+    file.write_text(kubeconfig)
+    asked = [str(plane.client), "--kubeconfig", str(file), "get", "namespace", "default"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0

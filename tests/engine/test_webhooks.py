@@ -19,10 +19,11 @@ import yaml
 
 from tests.control_planes import Planes, own_control_planes
 from tests.engine.checked import said
-from tests.engine.driver import provider_or_skip
-from tests.engine.stories import Data
+from tests.engine.driver import Engine, provider_or_skip
+from tests.engine.stories import Data, Story, config_map, shop_of, unchanged
 from tests.engine.test_endings import wait_until
 from tests.engine.test_replaced_safely import Shop, shop
+from tests.engine.test_replacing import placed_in, sealed
 from tests.live.test_network import certificate
 from tools.clusters.cluster import ControlPlane
 
@@ -98,6 +99,12 @@ def webhook(tmp_path: Path) -> Iterator[Webhook]:
     thread.join()
 
 
+def unserved(plane: ControlPlane, space: str) -> Data:
+    """How an API server would reach a webhook behind a Service without endpoints."""
+    plane.kubectl("create", "service", "clusterip", "judge", "-n", space, "--tcp=443")
+    return {"service": {"namespace": space, "name": "judge", "path": "/"}}
+
+
 @contextmanager
 def registered(plane: ControlPlane, space: str, client: Data, side_effects: str = "None") -> Iterator[None]:
     """Have an API server ask a webhook before it creates a ConfigMap in a namespace.
@@ -151,6 +158,40 @@ def in_earnest(request: Data) -> bool:
 def of_two(request: Data) -> bool:
     """Deny the new form of the sealed ConfigMap."""
     return bool(request["object"].get("data", {}).get("k") == "two")
+
+
+def test_a_webhook_that_nobody_serves(story: Engine[Story]) -> None:
+    """On one member: what is new is refused there, what is to be replaced stays; all others are through by then."""
+    world = story.world
+    shop_of(world, sealed=placed_in(world.space, sealed()[0]))
+    world.objects["shop"]["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    assert (done := story.up()).ok, done.text
+    objects = (("configmap", "c"), ("configmap", "web"), ("deployment", "web"))
+    before = world.uids(*objects)
+    new = ("configmap", "d")
+    world.objects["d"] = config_map(world.space, name="d")
+    with registered(world.planes["b"], world.space, unserved(world.planes["b"], world.space)):
+        shown = story.preview()
+        assert not shown.ok
+        assert f'failed calling webhook "{NAME}"' in shown.text
+        broken = story.up()
+        assert not broken.ok
+        assert f'failed calling webhook "{NAME}"' in broken.text
+        assert f"broke on b (ConfigMap {world.space}/d)" in broken.text
+        assert [uid is None for uid in world.uids(new).values()] == [False, True]
+        print(said(story, "status", 2))
+        # What would be replaced is tried first, on all members.
+        world.objects["sealed"] = placed_in(world.space, sealed()[1])
+        for outcome in (story.preview(), story.up()):
+            assert not outcome.ok
+            assert "is to be replaced on b, and the API server refuses the new form" in outcome.text
+        assert world.uids(*objects) == before
+    assert (mended := story.up()).ok, mended.text
+    after = world.uids(*objects, new)
+    assert None not in after.values()
+    assert {key[2] for key in before if after[key] != before[key] and key[1] == "configmap"} == {"web"}
+    unchanged(story)
+    said(story, "status", 0, "--live")
 
 
 def test_a_webhook_that_denies(shop: Shop, webhook: Webhook) -> None:
