@@ -12,7 +12,6 @@ from fleet_components.cli import options
 from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
-from fleet_components.review.planning.asked import answering
 from fleet_components.review.planning.survey import survey
 
 
@@ -67,5 +66,8 @@ def plan(
     command = options.command_line(**where)
     found = survey(paths, command)
     if live:
+        # Imported here, so that a plan of files loads no client of API servers.
+        from fleet_components.review.planning.asked import answering
+
         found = answering(found, command.state.state, kubeconfigs, timeout, watch)
     show(found, asked, save_state)
