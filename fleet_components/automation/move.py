@@ -216,7 +216,7 @@ class StackMove:
         for one in self.plan.past.standing:
             # Karmada has namespaces on all members for reasons of its own.
             if one.subject in names and not (one.key.kind == "Namespace" and names[one.subject] == Way.KARMADA):
-                key = Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
+                key = Leftover.of(one.api_version, one.key)
                 self._known.setdefault(one.cluster, {})[key] = names[one.subject]
         for member, objects in sent.objects.items():
             self._known.setdefault(member, {}).update(dict.fromkeys(objects, system))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -12,6 +13,7 @@ from pulumi.runtime.settings import get_root_resource
 
 from fleet_components.components.own_provider import ProviderSettings
 from fleet_components.components.past import read_stored
+from fleet_components.components.process import in_thread
 from fleet_components.content.guarded import read_yaml
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
@@ -59,8 +61,7 @@ async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
     settings = ProviderSettings(stored.outputs)
     fleet = names.FLEET in Urn.parse(stored.urn).types
     text = "" if fleet else settings.kubeconfig(stored.name)
-    loop = asyncio.get_running_loop()
-    uid = await loop.run_in_executor(None, ask, text) if text else None
+    uid = await in_thread(partial(ask, text)) if text else None
     return OwnProvider(stored.name, settings, fleet, uid)
 
 

@@ -25,15 +25,15 @@ from fleet_components.components.process import in_thread
 from fleet_components.components.refusal import RefusedError
 from fleet_components.live.connection import Leftover, connected, within
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
+from fleet_components.plan.ownership import VANISHING_HINT
 
 _LOOK_SECONDS = 10.0
 _PAUSE_SECONDS = 0.5
 _LEAVING = "is still being deleted on {where} after {seconds} s, and would vanish with what is written now{finalizers}"
 _FINALIZERS = "; its finalizers: {finalizers}"
-_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
 
 
 def before_creation(name: str, where: str, kubeconfig: pulumi.Output[str], seconds: float) -> ResourceHook:
@@ -53,23 +53,17 @@ def before_creation(name: str, where: str, kubeconfig: pulumi.Output[str], secon
         text, sent = await pulumi.Output.all(kubeconfig, args.new_inputs).future() or ("", {})
         if not text:
             return
-        config, wanted = read_kubeconfig(text, where), leftover_of(sent)
+        config, wanted = read_kubeconfig(text, where), Leftover.like(sent)
         end = time.monotonic() + seconds
         while leaving := await in_thread(partial(_leaving, config, wanted)):
             if time.monotonic() > end:
                 finalizers = value_at(leaving, ("metadata", "finalizers")) or ()
                 named = _FINALIZERS.format(finalizers=few(finalizers)) if finalizers else ""
                 what = _LEAVING.format(where=where, seconds=round(seconds), finalizers=named)
-                raise RefusedError([Problem(what, subject=str(wanted), hint=_HINT)])
+                raise RefusedError([Problem(what, subject=str(wanted), hint=VANISHING_HINT)])
             await asyncio.sleep(_PAUSE_SECONDS)
 
     return ResourceHook(name, vacated)
-
-
-def leftover_of(data: Mapping[str, Any]) -> Leftover:
-    """Return an object in wire form as something that a cluster may hold."""
-    key = Manifest(data).key
-    return Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name)
 
 
 def _leaving(kubeconfig: str, wanted: Leftover) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
@@ -17,7 +16,7 @@ from fleet_components.components.barrier import between
 from fleet_components.components.creation import before_creation
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
-from fleet_components.components.process import in_process
+from fleet_components.components.process import in_process, in_thread
 from fleet_components.components.provider import member_provider
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
@@ -152,7 +151,7 @@ class Hub(pulumi.ComponentResource):
             if text == REDACTED:
                 return text, known
             ask = partial(identified_hub, text, system, members)
-            uid = await asyncio.get_running_loop().run_in_executor(None, ask)
+            uid = await in_thread(ask)
         except FleetError as error:
             raise RefusedError(error.problems) from None
         if known and uid and uid != known:

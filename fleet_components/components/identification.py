@@ -599,7 +599,7 @@ class Identification:
     def _unsure(self, name: str) -> Mapping[Leftover, Standing]:
         """Return the objects that have to be on a member for all that is known, and that somebody has renamed."""
         found = (one for one in self.plan.past.standing if one.cluster == name and one.uid)
-        return {Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name): one for one in found}
+        return {Leftover.of(one.api_version, one.key): one for one in found}
 
     def _refuse_misplaced(self, answers: Mapping[str, Answer]) -> None:
         """Raise an error if an object with another name in the state is not on the member that it has to be on."""
@@ -749,12 +749,11 @@ def _live(answers: Mapping[str, Answer]) -> Live:
 
 
 def _left_behind(one: Departure) -> Leftover:
-    return Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
+    return Leftover.of(one.api_version, one.key)
 
 
 def _as_leftover(one: Arrival) -> Leftover:
-    key = one.key
-    return Leftover(str(one.data["apiVersion"]), key.kind, key.namespace, key.name)
+    return Leftover.of(str(one.data["apiVersion"]), one.key)
 
 
 def _asked_for(arriving: Sequence[Arrival]) -> list[Leftover]:

@@ -19,7 +19,7 @@ from pulumi.resource_hooks import (
     ResourceHookOptions,
 )
 
-from fleet_components.components.creation import before_creation, leftover_of
+from fleet_components.components.creation import before_creation
 from fleet_components.components.identification import Identification
 from fleet_components.components.process import in_thread
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
@@ -91,12 +91,12 @@ class Keeping:
         ask = partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent))
         if reason := await in_thread(ask):
             # The provider may reach a cluster that this process does not, by a proxy for example.
-            key = leftover_of(sent[-1])
+            key = Leftover.like(sent[-1])
             words = _UNKNOWN.format(key=key, member=self._member, reason=reason)
             pulumi.log.warn(visible(words))
 
     def _park(self, member: Connection, urn: str, sent: Sent) -> None:
-        one = leftover_of(sent[-1])
+        one = Leftover.like(sent[-1])
         if one.kind == _DEFINITION:
             self._name_lost(member, one, sent[-1])
             return
@@ -105,7 +105,7 @@ class Keeping:
             self._parked.add(urn)
 
     def _unpark(self, member: Connection, urn: str, sent: Sent) -> None:
-        _managers_changed(member, leftover_of(sent[-1]), unparked)
+        _managers_changed(member, Leftover.like(sent[-1]), unparked)
 
     def _name_lost(self, member: Connection, one: Leftover, sent: Mapping[str, Any]) -> None:
         live = member.get(one) or {"metadata": {}}

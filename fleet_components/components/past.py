@@ -119,7 +119,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
     gone, anew = set[str](), dict[str, str]()
 
     def ask(name: str, standing: Sequence[Standing]) -> None:
-        objects = {_leftover(one): one.urn for one in standing}
+        objects = {Leftover.of(one.api_version, one.key): one.urn for one in standing}
         with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
             answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
             there = objects.keys() if answer.objects is None else answer.objects.keys()
@@ -134,10 +134,6 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
     now = {name: attrs.evolve(past.members[name], anew=uid) for name, uid in anew.items()}
     found = attrs.evolve(past, standing=tuple(standing), members={**past.members, **now})
     return found.with_unsettled_broken() if now else found
-
-
-def _leftover(one: Standing) -> Leftover:
-    return Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
 
 
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:

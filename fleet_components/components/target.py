@@ -252,8 +252,7 @@ class Target(pulumi.ComponentResource):
 
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
-        key = manifest.key
-        left = [Leftover(manifest.api_version, key.kind, key.namespace, key.name)]
+        left = [Leftover.of(manifest.api_version, manifest.key)]
         return _once_known(args.clear(left, _once(before)), before)
 
     def _unlimited(self, args: TargetArgs, manifest: Manifest) -> pulumi.Output[Any]:

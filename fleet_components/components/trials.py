@@ -201,7 +201,7 @@ def _uids(kubeconfig: str, cluster: str, objects: Sequence[tuple[str, ObjectKey]
         cluster: the member's name.
         objects: the objects, each with its apiVersion.
     """
-    asked = {key: Leftover(version, key.kind, key.namespace, key.name) for version, key in objects}
+    asked = {key: Leftover.of(version, key) for version, key in objects}
     try:
         config = read_kubeconfig(kubeconfig, cluster)
     except FleetError:

@@ -19,7 +19,6 @@ from fleet_components.content.replacement import as_sent
 from fleet_components.content.secret import secret_fields
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer
 from fleet_components.live.managed import is_managed
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import FieldDifference
 
 MOST_DIFFERENCES = 100
@@ -72,8 +71,7 @@ def compare(
         UnexpectedAnswer: the member does not let the object be read.
     """
     sent = {key: value for key, value in as_sent(wanted).items() if value is not None}
-    key = Manifest(sent).key
-    there = member.get(Leftover(str(sent["apiVersion"]), key.kind, key.namespace, key.name))
+    there = member.get(Leftover.like(sent))
     try:
         applied = member.try_out(sent, manager=manager, force=force)
     except UnexpectedAnswer as error:

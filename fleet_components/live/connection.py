@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from http import client as http
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -42,6 +42,16 @@ class Leftover:
     kind: str
     namespace: str
     name: str
+
+    @classmethod
+    def of(cls, api_version: str, key: ObjectKey) -> Self:
+        """Return the object of a key, in a version of its group."""
+        return cls(api_version, key.kind, key.namespace, key.name)
+
+    @classmethod
+    def like(cls, data: Mapping[str, Any]) -> Self:
+        """Return the object that has the version and the name of one in wire form."""
+        return cls.of(str(data["apiVersion"]), Manifest(data).key)
 
     def __str__(self) -> str:
         return str(ObjectKey("", self.kind, self.namespace, self.name))
@@ -240,8 +250,7 @@ class Connection:
             TimeoutError: the deadline has passed.
             UnexpectedAnswer: the cluster refuses the object.
         """
-        key = Manifest(data).key
-        path = self._path(Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name))
+        path = self._path(Leftover.like(data))
         options = {"dryRun": "All", "fieldManager": manager, **({} if create else {"force": str(force).lower()})}
         # An object can be read in any version of its group, and is sent in its own only.
         if f"/{data['apiVersion']}/" not in path:

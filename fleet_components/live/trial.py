@@ -91,9 +91,8 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
         TimeoutError: the deadline has passed.
     """
     sent = {key: value for key, value in as_sent(wanted.data).items() if value is not None}
-    key = Manifest(sent).key
     try:
-        there = member.get(Leftover(str(sent["apiVersion"]), key.kind, key.namespace, key.name))
+        there = member.get(Leftover.like(sent))
     except UnexpectedAnswer as error:
         return Trial(unchecked=_UNREAD.format(error))
     uid = str(value_at(there, ("metadata", "uid")) or "")

@@ -60,7 +60,7 @@ _CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave t
 
 _VANISHING = "is being deleted on {where}: it would vanish once that has ended"
 _CLOSED = "comes into a Namespace that is being deleted on {where}: nothing can be created in it"
-_VANISHING_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
+VANISHING_HINT = "run again when it is gone; if it stays, take its finalizers away or mend what handles them"
 _CLOSED_HINT = (
     "when it is gone, pulumi up --refresh creates it again with all that was in it; if it stays, "
     "its status says what holds it"
@@ -265,7 +265,7 @@ def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKe
     def leaves(arrival: Arrival) -> bool:
         return bool(value_at(live(arrival) or {}, ("metadata", "deletionTimestamp")))
 
-    leaving = [(arrival, _VANISHING, _VANISHING_HINT) for arrival in arriving if leaves(arrival)]
+    leaving = [(arrival, _VANISHING, VANISHING_HINT) for arrival in arriving if leaves(arrival)]
     named = {arrival.pair for arrival, *_ in leaving}
     closed = {space.pair for space in spaces_of(arriving) if leaves(space)} - named
     staying = (arrival for arrival in arriving if arrival.pair not in named)
