@@ -1,15 +1,13 @@
-"""Which objects that come to members other resources of the stack are: facts from the state and the program."""
+"""Which objects that come to members other resources of the stack are: facts from the state."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import attrs
-import pulumi
-from pulumi.runtime.settings import get_root_resource
 
 from fleet_components.components.own_provider import ProviderSettings
 from fleet_components.components.past import read_stored
@@ -130,20 +128,3 @@ def _cluster(settings: ProviderSettings, member: str) -> Mapping[str, Any] | Non
     clusters = {one.get("name"): one.get("cluster") for one in config.get("clusters") or ()}
     found = clusters.get(contexts.get(config.get("current-context"), {}).get("cluster"))
     return found if isinstance(found, Mapping) else None
-
-
-def declared() -> Collection[str]:
-    """Return URNs of resources that the program has declared so far.
-
-    Those that a component of another language declares are not among them.
-    """
-    root = get_root_resource()
-    return frozenset(_urns(root, ())) if root is not None else frozenset()
-
-
-def _urns(resource: Any, types: tuple[str, ...]) -> Iterator[str]:
-    stack, project = pulumi.get_stack(), pulumi.get_project()
-    for child in tuple(getattr(resource, "_childResources", ())):
-        chain = (*types, child.pulumi_resource_type)
-        yield f"urn:pulumi:{stack}::{project}::{'$'.join(chain)}::{child.pulumi_resource_name}"
-        yield from _urns(child, chain)

@@ -18,7 +18,6 @@ import pulumi
 from fleet_components.components.barrier import between
 from fleet_components.components.claims import (
     OwnProvider,
-    declared,
     made_anew,
     own_providers,
     reach_of,
@@ -428,7 +427,6 @@ class Identification:
             uids={name: answer.uid for name, answer in answers.items()},
             live=lambda pair: live(objects[pair]) if pair in objects else None,
             asked={name for name, answer in answers.items() if answer.objects is not None},
-            declared=declared(),
             others=self.planned.others,
             unasked=UNASKED if in_process() else SILENT,
         )

@@ -10,23 +10,25 @@ whatever is decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.model.inventory import Inventory
+from fleet_components.content.stamp import WRITTEN_AGAIN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.departures import old_objects
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects, Record
-from fleet_components.plan.standing import Standing
-from fleet_components.plan.subject import Decided
-from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
+from fleet_components.plan.recorded import Recorded
+from fleet_components.plan.standing import Standing, annotation_in
+from fleet_components.plan.subject import Decided, Subject
+from fleet_components.rollout.rollout import Change, Entry, Placed, Rollout
 
-P = TypeVar("P", bound=Placed)
+Data = Mapping[str, Any]
 R = TypeVar("R", bound=Record[Any, Any])
 _MISSING = "{objects} {are} missing there"
 _INTERRUPTED = "the last update was killed while it wrote {objects}"
@@ -37,8 +39,7 @@ def written_where_interrupted(
     stopped: Collection[str],
     record: R,
     before: R,
-    done: Mapping[str, Done],
-    inventory: Inventory,
+    request: Subject[R],
 ) -> Rollout:
     """Return the plan with marks on the members where the last update stopped and that go back to what stands there.
 
@@ -47,21 +48,35 @@ def written_where_interrupted(
         stopped: the members at which the last update stopped.
         record: what is decided now.
         before: what was decided by that update.
-        done: what really runs, by member.
-        inventory: the members.
+        request: what the decision depends on.
     """
-    undone = []
-    for cluster in sorted({*stopped}.intersection(done, record.decisions)):
-        position, here = inventory.position(cluster), done[cluster]
+    undone, inventory = [], request.inventory
+    for cluster in sorted({*stopped}.intersection(request.done, record.decisions)):
+        position, here = inventory.position(cluster), request.done[cluster]
         if position is None or here.revision is None:
             continue
         member = inventory.clusters[position]
         # Without its own mark, which would make every object differ.
         sent = attrs.evolve(before.decisions[cluster], again=None)
         wanted = record.objects(attrs.evolve(record.decisions[cluster], again=None), member)
-        if _goes_back(before.objects(sent, member), before.objects(before.standing(here), member), wanted):
+        stands = _by_key(before.objects(before.standing(here), member))
+        keys = _by_key(wanted)
+        recorded = _recorded(request.standing_on(cluster), keys)
+        stands |= {key: one.beside(keys[key]) for key, one in recorded}
+        if _goes_back(_by_key(before.objects(sent, member)), stands, keys):
             undone.append(cluster)
     return _mark(rollout, stopped, before.decisions, undone)
+
+
+def _by_key(objects: Objects) -> dict[ObjectKey, Data]:
+    return {Manifest(data).key: data for data in objects}
+
+
+def _recorded(standing: Iterable[Standing], wanted: Container[ObjectKey]) -> Iterator[tuple[ObjectKey, Recorded]]:
+    """Yield the objects that the state records one by one, as far as they are wanted."""
+    for one in standing:
+        if one.recorded and one.key in wanted:
+            yield one.key, one.recorded
 
 
 def _mark(
@@ -83,17 +98,44 @@ def _mark(
     return attrs.evolve(rollout, entries=entries)
 
 
-def _goes_back(sent: Objects, stands: Objects, wanted: Objects) -> bool:
+def _goes_back(
+    sent: Mapping[ObjectKey, Data], stands: Mapping[ObjectKey, Data], wanted: Mapping[ObjectKey, Data]
+) -> bool:
     """Return whether an object is wanted as it stood before an update that was about to change it.
 
     Args:
         sent: the objects that the last update sent.
-        stands: the objects of the revision that stands.
+        stands: the objects as they stand, according to the state.
         wanted: the objects that are wanted now.
     """
-    was_sent, stood = ({Manifest(data).key: data for data in objects} for objects in (sent, stands))
-    keys = {Manifest(data).key: data for data in wanted}
-    return any(stood.get(key) == data and was_sent.get(key, data) != data for key, data in keys.items())
+    return any(stands.get(key) == data and sent.get(key, data) != data for key, data in wanted.items())
+
+
+def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey, Data]]:
+    """Yield the objects that are written again, each in a form that a killed update may have given it.
+
+    The state has them as they are wanted. That the last update was killed there is known only until
+    another one begins: that drops the operations under way (pulumi/pulumi v3.260.0,
+    pkg/backend/journal.go). So each form counts that was decided since the member was as decided.
+    """
+    placed, record = decided.record.decisions[cluster], decided.before
+    position = decided.subject.inventory.position(cluster)
+    if placed.again is None or position is None or cluster not in record.decisions:
+        return
+    member, sent = decided.subject.inventory.clusters[position], record.decisions[cluster]
+    plain = attrs.evolve(placed, again=None)
+    wanted = _by_key(decided.record.objects(plain, member))
+    alike = {
+        key
+        for key, one in _recorded(decided.subject.standing_on(cluster), wanted)
+        if one.beside(wanted[key]) is wanted[key] and annotation_in(one.sent, WRITTEN_AGAIN) != str(placed.again)
+    }
+    rules = {sent.overrides, decided.done(cluster).overrides}
+    for revision, number in product(sorted(record.contents), rules):
+        form = attrs.evolve(sent, again=None, revision=revision, overrides=number)
+        for key, data in _by_key(record.objects(form, member)).items():
+            if key in alike and data != wanted[key]:
+                yield key, data
 
 
 def _marked(
@@ -103,12 +145,18 @@ def _marked(
         return entry
     known = before[cluster].again if cluster in before else None
     if entry.change in (Change.ADD, Change.UPDATE):
-        again = entry.placed.revision if cluster in undone else known if cluster in interrupted else None
+        kept = known if cluster in interrupted else None
+        again = _unused(known, entry.placed.revision) if cluster in undone else kept
     else:
         again = known
     if again == entry.placed.again:
         return entry
     return attrs.evolve(entry, placed=attrs.evolve(entry.placed, again=again))
+
+
+def _unused(known: int | None, revision: int) -> int:
+    """Return a mark that no object has: those of an earlier one may have been written with it."""
+    return revision if known is None else max(revision, known + 1)
 
 
 def mended(decided: Decided, past: Past, standing: Mapping[Pair, Standing]) -> Decided:

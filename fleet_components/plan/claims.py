@@ -25,8 +25,6 @@ from fleet_components.plan.standing import Claim
 _HELM = "meta.helm.sh/release-"
 _OWN = "stands on {where} as {resource}, whose deletion would delete it"
 _OWN_HINT = "take that resource out of the program, and hand the object over: fleet:takesOver: {{{taken}}}"
-_DECLARED = "stands on {where} as {resource}, which the program declares as well"
-_SET = "take that resource out of the program; fleet:takesOver has it"
 _UNKNOWN = "is {resource} as well, and it cannot be known whether that is on {where}: {why}"
 _UNKNOWN_HINT = (
     "pulumi refresh, if it was deleted or made anew there; if it is there, take that resource out of "
@@ -86,7 +84,6 @@ class Facts:
         asked: members that were asked for their objects, and have answered.
         reach: uids of the clusters that providers of the program's own lead to; None if one of them
             is not known.
-        declared: URNs of resources that the program is known to declare.
         others: plans of the other fleets of the program.
         unasked: why members that are not among ``asked`` were not asked, or have not answered.
     """
@@ -95,7 +92,6 @@ class Facts:
     live: Callable[[Pair], Mapping[str, Any] | None]
     asked: Collection[str]
     reach: frozenset[str] | None = None
-    declared: Collection[str] = ()
     others: Sequence[FleetPlan] = ()
     unasked: str = SILENT
 
@@ -219,10 +215,9 @@ def _judge_there(
         elif not plan.shares(one.cluster, one.claim):  # else it is refused before members are asked
             fleets = {"fleet": plan.options.fleet, "neighbour": neighbour.options.fleet}
             problems.refuse(one, _BOTH, _BOTH_HINT, other=one.claim.subject, **fleets)
-    elif one.claim.urn in facts.declared:
-        named = plan.takes_over(one.cluster, one.claim)
-        problems.refuse(one, _DECLARED, _SET if named else _OWN_HINT)
     elif plan.takes_over(one.cluster, one.claim):
+        # If the program still declares it, the engine refuses the alias ("Duplicate resource
+        # alias"): a program cannot see the resources that it declares at its top.
         taken[one.pair] = one.claim.urn
     else:
         problems.refuse(one, _OWN, _OWN_HINT)

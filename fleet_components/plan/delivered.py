@@ -72,6 +72,6 @@ def forecast_of(decided: Decided) -> dict[str, str]:
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
     """Yield the standing objects of a revision whose content is not known."""
-    for one in plan.standing_of.get((decided.name, cluster), ()):
+    for one in plan.past.standing_on(decided.name, cluster):
         outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if one.found else {}
         yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, outputs)

@@ -111,7 +111,7 @@ def _joins(decided: Decided, member: str, explained: MemberExplanation | None) -
 def _what_changes(decided: Decided, member: str) -> str:
     """Return what changes on a member that has the subject already."""
     done, placed = decided.done(member), decided.record.decisions[member]
-    if placed.again is not None and placed.again == placed.revision == done.revision:
+    if placed.again is not None and placed.again >= placed.revision == done.revision:
         return "written again, since the last update was interrupted there"
     found = ["the last update there broke"] if done.broken else []
     replicas = getattr(placed, "replicas", None)

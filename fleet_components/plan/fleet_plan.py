@@ -146,7 +146,7 @@ class FleetPlan:
         return bool(decided.missing) or any(
             one.gone or one.interrupted
             for cluster in decided.record.decisions
-            for one in self.standing_of.get((decided.name, cluster), ())
+            for one in self.past.standing_on(decided.name, cluster)
         )
 
     @property
@@ -195,11 +195,6 @@ class FleetPlan:
     @cached_property
     def _found(self) -> frozenset[Pair]:
         return frozenset((one.cluster, one.key) for one in self.past.standing if one.found)
-
-    @cached_property
-    def standing_of(self) -> Mapping[tuple[str, str], list[Standing]]:
-        """Standing objects by subject and member."""
-        return grouped(self.past.standing, lambda one: (one.subject, one.cluster))
 
     @cached_property
     def leaving(self) -> Mapping[str, list[Departure]]:

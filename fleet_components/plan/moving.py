@@ -83,5 +83,5 @@ def releases(plan: FleetPlan) -> Mapping[str, str]:
 
 def _losing(plan: FleetPlan, decided: Decided) -> list[str]:
     """Return the members on which the objects of a subject would be deleted because they go another way."""
-    stands = [it for member in decided.subject.done for it in plan.standing_of.get((decided.name, member), ())]
+    stands = [it for member in decided.subject.done for it in plan.past.standing_on(decided.name, member)]
     return sorted({it.cluster for it in stands if not it.kept and it.hub != bool(decided.hub)})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import attrs
@@ -93,6 +94,17 @@ class Past:
     fleets: tuple[str, ...] = ()
     stacks: frozenset[str] = frozenset()
     formerly: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+    def standing_on(self, name: str, cluster: str) -> Sequence[Standing]:
+        """Return the objects of a subject, as ``Kind/key``, that stand on a member."""
+        return self._standing_on.get((name, cluster), ())
+
+    @cached_property
+    def _standing_on(self) -> Mapping[tuple[str, str], list[Standing]]:
+        found: dict[tuple[str, str], list[Standing]] = defaultdict(list)
+        for stood in self.standing:
+            found[stood.subject, stood.cluster].append(stood)
+        return found
 
     def record(self, name: str, kind: type[T]) -> T:
         """Return the record of a subject; the default record for a new one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -70,6 +70,15 @@ class Standing:
     def written(self) -> str:
         """The object as one text, as member records keep it: ``apiVersion|Kind|namespace|name``."""
         return "|".join((self.api_version, self.key.kind, self.key.namespace, self.key.name))
+
+
+StandingOn = Callable[[str], Sequence[Standing]]
+"""Returns the objects of a subject that stand on a member."""
+
+
+def nothing_on(_member: str) -> Sequence[Standing]:
+    """Return the standing objects of a new subject: none."""
+    return ()
 
 
 def read_written(text: str) -> tuple[str, ObjectKey]:

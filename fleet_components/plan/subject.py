@@ -21,6 +21,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
+from fleet_components.plan.standing import StandingOn
 from fleet_components.plan.unapplied import Unapplied, in_words
 from fleet_components.rollout.rollout import (
     NEXT_UPDATE,
@@ -165,6 +166,7 @@ class Subject(ABC, Generic[R]):
         origin: file and line where it is written, or a note that the program makes it; empty if unknown.
         warnings: warnings about what may surprise the user.
         plugins: import paths of the plug-ins that decide with those of the real system.
+        standing_on: returns its objects that stand on a member.
     """
 
     RECORD: ClassVar[type[Any]]
@@ -179,6 +181,7 @@ class Subject(ABC, Generic[R]):
     origin: str
     warnings: tuple[Problem, ...]
     plugins: tuple[str, ...]
+    standing_on: StandingOn
 
     @property
     @abstractmethod

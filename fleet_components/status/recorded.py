@@ -78,7 +78,7 @@ class _Reader:
 
     def member(self, cluster: str) -> ObservedMember:
         """Return what is known of a member."""
-        standing = {one.key: one.urn for one in self._plan.standing_of.get((self._decided.name, cluster), ())}
+        standing = {one.key: one.urn for one in self._plan.past.standing_on(self._decided.name, cluster)}
         delivery = self._decided.deliveries.get(cluster)
         if delivery and delivery.mode.reports:
             return ObservedMember({one.key: one for one in self._reported(cluster, delivery)})

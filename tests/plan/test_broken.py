@@ -378,7 +378,6 @@ def test_what_was_not_deleted_returns_in_another_form() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.xfail(reason="after a kill and a further break, a change of that object has no line")
 @settings(phases=[Phase.explicit, Phase.generate], max_examples=60)
 @given(st.lists(steps, min_size=2, max_size=5))
 def test_any_history(history: list[tuple[Source, Pair | None, Break]]) -> None:

@@ -53,7 +53,6 @@ UNSURE = "and it cannot be known whether that is on a: "
     ("uid", "there", "facts", "words"),
     [
         ("u", "u", {}, f"{OWN}, whose deletion would delete it"),
-        ("u", "u", {"declared": {claim().urn}}, f"{OWN}, which the program declares as well"),
         ("u", "v", {}, f"{UNSURE}another object of that name is there"),
         ("u", None, {}, f"{UNSURE}nothing of that name is there"),
         ("", "u", {}, f"{UNSURE}the state has no uid of it"),
@@ -78,7 +77,6 @@ def test_a_resource_of_the_program(uid: str, there: str | None, facts: dict[str,
     ("uid", "there", "facts", "taken"),
     [
         ("u", "u", {}, True),
-        ("u", "u", {"declared": {claim().urn}}, False),
         ("u", "v", {}, False),
         ("u", None, {}, False),
         ("", "u", {}, True),

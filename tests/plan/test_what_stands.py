@@ -133,3 +133,35 @@ def test_planning_fails_where_the_tree_has_what_no_list_has(plan: FleetPlan, cha
     assert problem.what.startswith("internal error:")
     assert f"the change {change}" in problem.what
     assert [pair_of(problem.subject)] == list(changes)
+
+
+@pytest.mark.parametrize("once_more", [False, True])
+def test_killed_twice_at_an_object_that_goes_back(once_more: bool) -> None:
+    """A later update drops the note of the engine that it was killed: what goes back is written, and called unknown."""
+    world, web, config = World(), of(WEB, "web"), of(CONFIG, "c")
+
+    def source(version: int) -> list[Mapping[str, Any]]:
+        return Source(1, version, 2 if version > 1 else 1, sealed=False).documents()
+
+    checked(world, source(1))
+    checked(world, source(2), web)
+    checked(world, source(3), config, Break.KILLED)
+    if once_more:
+        checked(world, source(2), web)
+        checked(world, source(3), config, Break.KILLED)
+    # Denied, which says nothing of what stands.
+    checked(world, source(3), config, Break.DENIED)
+    said = checked(world, source(2))
+    assert said is not None
+    assert config in said.updated & said.unknown
+    assert world.objects[config].data["data"] == {"k": "2"}
+
+
+def test_killed_and_denied_at_one_object() -> None:
+    world, at = World(), of(WEB, "web", "b")
+    checked(world, Source(1, 2, 1, members=("b",)).documents())
+    checked(world, Source(1, 1, 2, members=("b",)).documents(), at, Break.KILLED)
+    checked(world, Source(2, 1, 2, sealed=False, members=("b",)).documents(), at, Break.DENIED)
+    said = checked(world, Source(1, 2, 1, members=("b",)).documents())
+    assert said is not None
+    assert at in said.updated & said.unknown

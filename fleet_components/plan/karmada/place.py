@@ -109,7 +109,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     record = _record(request, before, rollout, state, (revision, content), found)
     done = request.done
     stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
-    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+    rollout = written_where_interrupted(rollout, stopped, record, before, request)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
     goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing})
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}

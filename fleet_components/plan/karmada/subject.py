@@ -37,6 +37,7 @@ from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.karmada.stickiness import sticky
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
+from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gate
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
@@ -116,6 +117,7 @@ class TemplateSubject(Subject[TemplateRecord]):
         origin: file and line of the object.
         warnings: warnings about what may surprise the user.
         plugins: import paths of the plug-ins that decide with Karmada's.
+        standing_on: returns its objects that stand on a member.
     """
 
     RECORD = TemplateRecord
@@ -138,6 +140,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
     plugins: tuple[str, ...] = ()
+    standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
 
     @property
     def kind(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import attrs
@@ -127,6 +127,7 @@ class Templates:
             needs: what it takes over from the templates that need it.
         """
         manifest, origin = workload.manifest, workload.manifest.origin
+        name = f"{TEMPLATE_KIND}/{workload.key}"
         return TemplateSubject(
             key=workload.key,
             manifest=manifest,
@@ -138,7 +139,8 @@ class Templates:
             unhealthy=workload.unhealthy,
             custom=workload.custom,
             needs=needs,
-            done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
+            done=past.done.get(name, {}),
+            standing_on=partial(past.standing_on, name),
             plugins=meant_for(KARMADA, options.settings.plugins),
             protected=is_protected(manifest) or manifest.labels.get(PROTECTED_LABEL) == "Always",
             origin=origin.location if origin else "",

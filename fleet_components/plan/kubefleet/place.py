@@ -133,7 +133,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     )
     _check_known(record, rollout)
     if not request.reports:
-        rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+        rollout = written_where_interrupted(rollout, stopped, record, before, request)
     record = attrs.evolve(record, decisions=rollout.placed)
     told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
     untaken = _untaken(request, record, runs)

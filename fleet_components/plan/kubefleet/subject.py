@@ -28,6 +28,7 @@ from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, plac
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
+from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gate, Gates
 from fleet_components.rollout.strategy import External
@@ -75,6 +76,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
         labels: labels of the placement itself, which nothing is decided by.
+        standing_on: returns its objects that stand on a member.
     """
 
     RECORD = PlacementRecord
@@ -107,6 +109,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
     labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
+    standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
 
     @property
     def kind(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import attrs
 
@@ -27,6 +28,7 @@ from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.standing import nothing_on
 from fleet_components.scheduler.framework import KUBEFLEET
 from fleet_components.scheduler.plugins import meant_for
 
@@ -59,6 +61,7 @@ def placement_subjects(
             mode=mode,
             abandons=placement.spec.strategy.delete_strategy.propagation_policy == ABANDON,
             done={} if new else past.done.get(name, {}),
+            standing_on=nothing_on if new else partial(past.standing_on, name),
             gates=attrs.evolve(options.gates, approvals=options.gates.approvals | source.approvals),
             plugins=plugins,
             untrackable=selected.untrackable,

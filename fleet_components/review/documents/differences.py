@@ -15,6 +15,7 @@ from fleet_components.content.secret import redacted
 from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.plan.again import perhaps_written
 from fleet_components.plan.departures import Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
@@ -131,7 +132,7 @@ def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]
 
 def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
     """Return whether objects of a member may be of another version than its binding, or missing."""
-    here = plan.standing_of.get((decided.name, cluster), ())
+    here = plan.past.standing_on(decided.name, cluster)
     broken = any(found.recorded or found.gone or found.interrupted for found in here)
     return broken or cluster in decided.missing
 
@@ -142,7 +143,7 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
     if placed is None:
         return
     new = _objects(decided.record, placed, member)
-    here = plan.standing_of.get((decided.name, cluster), ())
+    here = plan.past.standing_on(decided.name, cluster)
     recorded = {one.key: one.recorded for one in here if not one.gone}
     stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
     known, wanted = _by_key(stood), _by_key(new)
@@ -165,6 +166,7 @@ def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterat
     sent = {}
     if placed is not None and decided.before.knows(placed):
         sent = _by_key(_objects(decided.before, placed, _member(decided, cluster)))
+    yield from perhaps_written(decided, cluster)
     for one in here:
         if one.interrupted:
             yield one.key, None if one.interrupted == "deleting" else sent.get(one.key)
@@ -292,7 +294,7 @@ def _gone(plan: FleetPlan, decided: Decided) -> Mapping[tuple[ObjectKey, Fate, b
     held = (cluster for cluster, entry in decided.entries.items() if entry.change is Change.HELD)
     for cluster in held if not decided.subject.reports else ():
         stays = _staying(decided, cluster)
-        for standing in plan.standing_of.get((decided.name, cluster), ()):
+        for standing in plan.past.standing_on(decided.name, cluster):
             key = standing.key
             if stays is not None and key not in stays:
                 fate = Fate.KEPT if plan.outlives(decided, cluster, key) else Fate.DELETED
