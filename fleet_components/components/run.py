@@ -193,6 +193,10 @@ def _drop_registrations() -> None:
             task.cancel()
     SETTINGS.rpc_manager.clear()
     SETTINGS.outputs.clear()
+    # The root resource makes new outputs of what the program exports, which is canceled too.
+    root: Any = get_root_resource()
+    if root is not None:
+        root.outputs = {}
 
 
 _RUNS: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()

@@ -50,6 +50,8 @@ def run(
             members = [Member(Cluster(one), kubeconfig(of), identifier=of) for one, of in clusters.items()]
             args = FleetArgs(source=source_of(map(Manifest, objects)), members=members, **given)
             made = Fleet(name, args)
+            for key, decided in made.placements.items():
+                pulumi.export(f"{name}/{key}", decided.decisions)
             if plans is not None:
                 plans[name] = made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.delivery.karmada.world import World as TemplateWorld
 from tests.delivery.karmada.world import policy, weights
 from tests.delivery.test_secrets import plant
 from tests.engine.driver import Engine, engine_or_skip
+from tests.engine.test_operations import changed, interrupted
 
 pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]
@@ -120,6 +122,26 @@ def test_a_stack_in_the_middle_of_a_rollout(engine: Engine) -> None:
     engine.world.members["e"] = {"new": "yes"}
     plant(engine.world)
     same(engine, engine.state())
+
+
+@pytest.mark.parametrize("how", ["failed", "killed", "killed, then refused"])
+def test_back_after_an_update_that_broke(engine: Engine, how: str) -> None:
+    """Each object that may have been written is written again, and both doors know of it."""
+    changed(engine)
+    if how == "failed":
+        assert not engine.up(fails="b").ok
+    else:
+        interrupted(engine, "b", signal.SIGKILL)
+        assert engine.command("cancel", "--yes")[0] == 0
+    if how.endswith("refused"):
+        engine.world.config["limit"] = "never"
+        assert not engine.up().ok
+        del engine.world.config["limit"]
+    engine.world.image = "web:1"
+    same(engine, engine.state())
+    assert engine.up().ok
+    assert set(engine.images().values()) == {"web:1"}
+    assert engine.preview().changes == {}
 
 
 def test_what_goes(engine: Engine) -> None:

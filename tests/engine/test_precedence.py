@@ -114,7 +114,7 @@ def test_a_team_comes_to_a_placement_that_moves_one_member_at_a_time(story: Engi
 
 def test_an_approval_brings_the_namespace_late(story: Engine[Story]) -> None:
     write(story, "t3", in_stages(APPROVED))
-    step = checked(story)
+    step = checked(story, settled=False)
     held = "it needs Namespace t3 of ClusterResourcePlacement t3p, which is held there"
     assert f"held: b, c not added: {held}" in step.shown.text
     before = uids(story, "configmap", "c", "t3")
