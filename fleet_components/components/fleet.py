@@ -32,7 +32,7 @@ from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
-from fleet_components.components.registrations import registering
+from fleet_components.components.registrations import observed, registering
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
@@ -111,7 +111,7 @@ class Fleet(pulumi.ComponentResource):
         former = Former(self.plan)
         gone = _gone(self.plan, members)
         members |= {one: member for one, member in gone.items() if member.lost}
-        own = pulumi.ResourceOptions.merge(former.component(), options.own)
+        own = pulumi.ResourceOptions.merge(former.component(), observed(options.own))
         # Everything of the fleet waits for its component, and so for all fleets of the program.
         known = pulumi.ResourceOptions(depends_on=self._planned.known.apply(lambda _: []))
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(own, known))

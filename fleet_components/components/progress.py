@@ -19,7 +19,7 @@ from fleet_components.rollout.rollout import Change
 _MOVES = (Change.ADD, Change.UPDATE)
 _FATES = (
     (True, True, "gone from {cluster}, where it was to be replaced: {objects}"),
-    (True, False, "gone from {cluster}: {objects}"),
+    (True, False, "gone from {cluster}: {objects} (pulumi up --refresh creates it again)"),
     (False, True, "deleted on {cluster} and created anew: {objects}"),
     (False, False, "deleted on {cluster} and created anew: {objects}"),
     (None, True, "{cluster} does not say whether it still has {objects}, which was to be replaced"),

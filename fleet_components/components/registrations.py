@@ -7,11 +7,14 @@ registration of a new resource that is left out with ``unknown``, and that of a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy, deepcopy
 from typing import Any
 
 import attrs
+import pulumi
 from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import SETTINGS, get_monitor
@@ -23,6 +26,7 @@ from fleet_components.content.replacement import as_sent
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import Problem
 from fleet_components.plan import names
+from fleet_components.plan.ignored import ignore
 from fleet_components.plan.state import reveal
 
 _DECISIONS = (names.PLACEMENT, names.TEMPLATE)
@@ -51,6 +55,15 @@ def registrations() -> Registrations | None:
     return monitor if isinstance(monitor, Registrations) else None
 
 
+def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    """Return the options of the fleet that is being made, with transforms of which is known what they ignore."""
+    if (known := registrations()) is None:
+        return options
+    options = copy(options)
+    options.transforms = [known.observed(each) for each in options.transforms or ()]
+    return options
+
+
 @attrs.define(unsafe_hash=True)
 class Registrations:
     """The engine's monitor, through which the resources of a fleet are registered.
@@ -63,32 +76,49 @@ class Registrations:
     _left_out: dict[str, str] = attrs.field(factory=dict, eq=False)
     _watched: set[tuple[str, str]] = attrs.field(factory=set, eq=False)
     _outputs: dict[tuple[str, str], Any] = attrs.field(factory=dict, eq=False)
+    _ignored: dict[tuple[str, str], set[str]] = attrs.field(factory=dict, eq=False)
 
     def watch(self, name: str, data: Mapping[str, Any]) -> None:
         """Keep what the engine answers for an object, by the name of its resource."""
         self._watched.add((names.type_token(data), name))
 
-    def is_sent(
-        self, name: str, former: Sequence[Mapping[str, Any]], data: Mapping[str, Any], left_alone: Collection[str]
-    ) -> bool:
+    def observed(self, transform: pulumi.ResourceTransform) -> pulumi.ResourceTransform:
+        """Return a transform that also keeps which fields of objects the engine ignores after it."""
+
+        async def observe(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+            result = transform(args)
+            changed = await result if inspect.isawaitable(result) else result
+            options = changed.opts if changed and changed.opts else args.opts
+            self._ignore(args.type_, args.name, list(options.ignore_changes or ()))
+            return changed
+
+        return observe
+
+    def _ignore(self, token: str, name: str, fields: Iterable[str]) -> None:
+        self._ignored.setdefault((token, name), set()).update(fields)
+
+    def is_sent(self, name: str, former: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> bool:
         """Return whether an object that is watched was sent, and not left out.
 
-        What users' transforms have made of it is not known, so it counts as left out where all fields in which it
-        differs from a former form are in that form still.
+        It counts as left out where all fields in which it differs from a former form are in that form still, apart
+        from those that the engine ignores. What transforms of the stack, and of components above the fleet, have it
+        ignore is not known.
 
         Args:
             name: the name of its resource.
             former: forms in which it may have been sent before this update.
             data: the form in which it is sent now.
-            left_alone: fields that are not sent.
         """
         # Objects of several kinds may have one name.
-        outputs = self._outputs.pop((names.type_token(data), name), None)
+        key = (names.type_token(data), name)
+        outputs, ignored = self._outputs.pop(key, None), self._ignored.get(key, ())
         if outputs is None:
             return False
         inputs = as_sent(reveal(MessageToDict(outputs.fields["__inputs"].struct_value)))
         for old in former if inputs else ():
-            found = [one for one in differences(as_sent(old), as_sent(data)) if one.field not in left_alone]
+            before, now = as_sent(old), deepcopy(dict(as_sent(data)))
+            ignore(now, before, ignored)
+            found = list(differences(before, now))
             if found and all(value_at(inputs, one.path) == one.old for one in found):
                 return False
         return True
@@ -103,6 +133,7 @@ class Registrations:
             self._left_out[answer.urn] = request.type
         elif (request.type, request.name) in self._watched:
             self._outputs[request.type, request.name] = answer.object
+            self._ignore(request.type, request.name, request.ignoreChanges)
         return answer
 
     def _register(self, request: Any) -> Any:

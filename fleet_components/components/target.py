@@ -287,7 +287,7 @@ class Target(pulumi.ComponentResource):
             was_sent = decided.before.objects(last, member) if last else ()
             former = [one for one in (*stood, *was_sent) if Manifest(one).key == key]
             name = f"{self._name}/{names.short_name(key)}"
-            if not self._registrations.is_sent(name, former, data, args.delivery.left_alone):
+            if not self._registrations.is_sent(name, former, data):
                 found.append(str(key))
         return found if await args.is_recorded() else [*found, args.decided.name]
 

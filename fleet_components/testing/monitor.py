@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi import RunError
 from pulumi.runtime.mocks import MockMonitor
 
-from fleet_components.testing.ignored import ignore
+from fleet_components.plan.ignored import ignore
 from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.transforms import Transforms

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import pulumi
 import pytest
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
@@ -43,4 +45,25 @@ def test_objects_of_one_name_are_told_apart(left_out: tuple[str, ...]) -> None:
         registrations.RegisterResource(resource_pb2.RegisterResourceRequest(type=token, name=NAME))
     for kind in KINDS:
         old, new = form(kind, "old"), form(kind, "new")
-        assert registrations.is_sent(NAME, [old], new, ()) == (kind not in left_out)
+        assert registrations.is_sent(NAME, [old], new) == (kind not in left_out)
+
+
+@pytest.mark.parametrize("way", ["option", "transform"])
+@pytest.mark.parametrize(("field", "sent"), [("spec.k", True), ("spec", True), ("metadata.labels", False)])
+def test_what_the_engine_ignores_is_not_left_out(way: str, field: str, sent: bool) -> None:
+    """A change of ignored fields alone is nothing that is left to be sent."""
+    registrations = Registrations(Answering("Deployment"))
+    old, new = form("Deployment", "old"), form("Deployment", "new")
+    token, ignored = type_token(new), [field]
+    if way == "transform":
+
+        def leave(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
+            return pulumi.ResourceTransformResult(args.props, pulumi.ResourceOptions(ignore_changes=[field]))
+
+        args = pulumi.ResourceTransformArgs(True, token, NAME, new, pulumi.ResourceOptions())
+        asyncio.run(registrations.observed(leave)(args))  # type: ignore[arg-type]
+        ignored = []
+    registrations.watch(NAME, new)
+    request = resource_pb2.RegisterResourceRequest(type=token, name=NAME, ignoreChanges=ignored)
+    registrations.RegisterResource(request)
+    assert registrations.is_sent(NAME, [old], new) is sent

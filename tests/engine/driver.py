@@ -256,6 +256,7 @@ class Engine(Generic[W]):
             "PULUMI_HOME": str(home),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_OPTION_SKIP_PLUGIN_PRE_INSTALL": "true",  # spares two runs of pip per command
             "PULUMI_IGNORE_AMBIENT_PLUGINS": "false",  # the plugins of these tests are found on PATH
             "PYTHONPATH": str(REPOSITORY),
             FOLDER: str(self.standin),

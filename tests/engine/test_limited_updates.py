@@ -7,6 +7,7 @@ with what the next plan lists; the update after it brings the rest, and nothing 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import attrs
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.engine.driver import Engine, engine_or_skip
 
 pytestmark = pytest.mark.engine
+OPTIONED = Path(__file__).parent / "programs" / "optioned.py"
 DECISION = "**fleet:Placement::dev/shop"
 
 
@@ -97,6 +99,22 @@ def test_what_is_left_out_is_still_to_be_done(standing: Engine, name: str) -> No
     assert done.ok, done.text
     assert engine.images() == dict.fromkeys("ab", new)
     assert status(engine) == "2 of 2"
+    again = engine.preview()
+    assert again.ok, again.text
+    assert again.changes == {}
+
+
+def test_what_a_transform_ignores_is_not_left_out(tmp_path: Path) -> None:
+    """The source changes a field that a transform of the fleet leaves alone: the member is done all the same."""
+    engine_or_skip()
+    engine = Engine(tmp_path / "stack", OPTIONED)
+    engine.world.members = {"a": {}, "b": {}}
+    engine.world.config = {"own:option": "transforms"}
+    assert engine.up().ok
+    engine.world.image = "web:2"
+    done = engine.up()
+    assert done.ok, done.text
+    assert engine.images() == dict.fromkeys("ab", "web:1")
     again = engine.preview()
     assert again.ok, again.text
     assert again.changes == {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.testing.ignored import ignore
+from fleet_components.plan.ignored import ignore
 
 OLD = {"a": 1, "b": {"c": 2, "d.e/f": 3}, "l": [{"x": 1}, {"x": 2}], "gone": {"deep": 1}}
 NEW = {"a": 9, "b": {"c": 8, "d.e/f": 7}, "l": [{"x": 9}, {"x": 8}], "new": {"deep": 2}}
