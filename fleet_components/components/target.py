@@ -74,7 +74,7 @@ class TargetArgs:
         tries: tries the new form of an object that the member has to create anew.
         clear: deletes retained objects from the member that have to be created anew.
         marks: returns the transforms that mark an object that stood on the member before.
-        unkept: returns the empty fields of an object that its API server does not keep.
+        unkept: returns the fields of an object that its API server does not keep as they are sent.
         aliases: returns the URN under which another resource of the stack has an object.
         outlives: returns whether an object stays when the subject does not bring it any more.
         compare: compares objects with those on the member.

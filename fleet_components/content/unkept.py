@@ -1,8 +1,9 @@
-"""Empty fields that an API server does not keep.
+"""Fields that an API server does not keep as they were sent, though nothing is different.
 
-An API server stores ``rules: []`` of a ClusterRole as nothing. The Kubernetes provider compares what
-is registered with what is stored: without this, it shows the field as new in every preview, and writes
-the object in every update. An empty field that means something, as ``emptyDir: {}``, is stored.
+An API server stores ``rules: []`` of a ClusterRole as nothing. Somebody adds a sidecar, and it stands
+before the containers that were sent. The Kubernetes provider compares what is registered with what is
+stored, lists by position: without this, it shows such a field as changed in every preview, and writes the
+object in every update. An empty field that means something, as ``emptyDir: {}``, is stored.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ SENT = "__inputs"
 
 
 def unkept(outputs: Mapping[str, Any]) -> tuple[FieldPath, ...]:
-    """Return the paths of the empty maps and lists of an object that its API server does not keep.
+    """Return the paths of the fields of an object that its API server does not keep as they were sent.
+
+    These are empty maps and lists that are not stored, and lists whose items have moved behind
+    others that somebody has added.
 
     Args:
         outputs: the outputs of the object's resource: the object as it is stored, and as it was sent.
@@ -51,9 +55,36 @@ def _unkept(sent: Any, stored: Any, path: FieldPath) -> Iterator[FieldPath]:
                 yield (*path, key)
             else:
                 yield from _unkept(value, stored.get(key), (*path, key))
+    elif isinstance(sent, list) and isinstance(stored, list) and _has_moved(sent, stored):
+        yield path
     elif isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
         for index, (value, there) in enumerate(zip(sent, stored, strict=True)):
             yield from _unkept(value, there, (*path, index))
+
+
+def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
+    """Return whether the items of a list, which have names, are stored as they were sent, at other positions."""
+    names, there = _names(sent), _names(stored)
+    if not names or there[: len(names)] == names or not set(names) <= set(there):
+        return False
+    return all(_holds(stored[there.index(name)], item) for name, item in zip(names, sent, strict=True))
+
+
+def _names(items: list[Any]) -> list[str]:
+    """Return the names of the items of a list; nothing if some have none, or share one."""
+    found = [item.get("name") for item in items if isinstance(item, Mapping)]
+    named = len(found) == len(items) == len(set(found)) and all(isinstance(name, str) for name in found)
+    return found if named else []
+
+
+def _holds(stored: Any, sent: Any) -> bool:
+    """Return whether all that was sent is stored so, beside what others have added to maps."""
+    if isinstance(sent, Mapping) and isinstance(stored, Mapping):
+        items = ((stored.get(key), value) for key, value in sent.items())
+        return all(_holds(there, value) or (there is None and is_empty(value)) for there, value in items)
+    if isinstance(sent, list) and isinstance(stored, list):
+        return len(sent) == len(stored) and all(map(_holds, stored, sent))
+    return bool(stored == sent)
 
 
 def is_empty(value: Any) -> bool:

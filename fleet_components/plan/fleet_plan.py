@@ -296,7 +296,7 @@ class FleetPlan:
             yield stamped(data, placement=decided.name, found=found, cluster=cluster, **marks)
 
     def unkept(self, decided: Decided, member: str, data: Mapping[str, Any]) -> tuple[FieldPath, ...]:
-        """Return the empty fields of an emitted object that its API server does not keep.
+        """Return the fields of an emitted object that its API server does not keep as they are sent.
 
         They are no difference between what is stored and what is wanted. Nothing is returned for an
         object that changes: it is sent whole, so that what somebody has set there meanwhile goes.
@@ -304,8 +304,11 @@ class FleetPlan:
         standing = self.standing.get((member, Manifest(data).key))
         if standing is None:
             return ()
-        dropped = (path for path in standing.unkept if is_empty(value_at(data, path)))
-        paths = (*dropped, *nulls(data))
+        dropped = [path for path in standing.unkept if is_empty(value_at(data, path))]
+        moved = [path for path in standing.unkept if path not in dropped]
+        if any(value_at(data, path) != value_at(standing.sent, path) for path in moved):
+            return ()
+        paths = (*dropped, *moved, *nulls(data))
         stays = decided.entries[member].change not in _MOVES
         return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 

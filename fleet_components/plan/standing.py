@@ -39,7 +39,7 @@ class Standing:
             what stands is not known. Empty if nothing.
         uid: its uid, if its name in the state does not tell the member: that follows from what else
             stands, and the member has to confirm it.
-        unkept: paths of empty fields that its API server does not keep.
+        unkept: paths of fields that its API server does not keep as they were sent.
         sent: the object as it was sent last, if it has such fields; else empty.
         object_uid: its uid on the cluster; empty if the state does not have it.
     """

@@ -1,9 +1,10 @@
-"""Empty fields that an API server does not keep."""
+"""Fields that an API server does not keep as they were sent."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,27 @@ def test_an_item_of_a_list_is_never_left_out() -> None:
 
 def test_without_what_was_sent_nothing_is_known() -> None:
     assert unkept({"rules": None}) == ()
+
+
+WEB, SIDE = {"name": "web", "image": "web:1"}, {"name": "side", "image": "side:1"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "moved"),
+    [
+        ([SIDE, {**WEB, "imagePullPolicy": "Always"}], True),
+        ([SIDE, {**WEB, "image": "web:2"}], False),
+        ([WEB, SIDE], False),
+        ([SIDE], False),
+        ([SIDE, WEB, WEB], False),
+        ([{"image": "side:1"}, WEB], False),
+    ],
+    ids=["before it", "and another image", "behind it", "instead of it", "twice", "without a name"],
+)
+def test_items_that_others_have_added(stored: list[Any], moved: bool) -> None:
+    """They are no change of the list, where the provider compares its items by position."""
+    found = unkept({"__inputs": {"spec": {"containers": [WEB]}}, "spec": {"containers": stored}})
+    assert found == ((("spec", "containers"),) if moved else ())
 
 
 @given(st.dictionaries(st.sampled_from("abc"), VALUES), VALUES)
