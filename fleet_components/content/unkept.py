@@ -72,9 +72,8 @@ def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
 
 def _names(items: list[Any]) -> list[str]:
     """Return the names of the items of a list; nothing if some have none, or share one."""
-    found = [item.get("name") for item in items if isinstance(item, Mapping)]
-    named = len(found) == len(items) == len(set(found)) and all(isinstance(name, str) for name in found)
-    return found if named else []
+    found = [str(item["name"]) for item in items if isinstance(item, Mapping) and "name" in item]
+    return found if len(found) == len(items) == len(set(found)) else []
 
 
 def _holds(stored: Any, sent: Any) -> bool:
