@@ -19,10 +19,10 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
 from fleet_components.components.hub import Hub, unreachable_hub
-from fleet_components.components.identification import Identification, identities_of
+from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
 from fleet_components.components.made import manifests_of
-from fleet_components.components.member import Member
+from fleet_components.components.member import Member, identities_of
 from fleet_components.components.observed import Start, start_of
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
@@ -33,6 +33,7 @@ from fleet_components.components.providers import MemberProviders
 from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
 from fleet_components.components.registrations import observed, registering
+from fleet_components.components.taking_over import TakingOver
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
@@ -119,6 +120,7 @@ class Fleet(pulumi.ComponentResource):
         trials = FormTrials(self.plan, written, self)
         reaches = not args.render_to
         identification = Identification(name, members, self._planned, former, reaches, written, gone, self, trials)
+        taking_over = TakingOver(identification)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
@@ -129,8 +131,8 @@ class Fleet(pulumi.ComponentResource):
             after=providers.after,
             tries=identification.tries,
             clear=identification.delete,
-            marks=identification.marks,
-            aliases=identification.aliases,
+            marks=taking_over.marks,
+            aliases=taking_over.aliases,
             compare=partial(compare, identification),
             hooks=cache(partial(keeping, identification, args.ready_timeout)),
             ready_timeout=args.ready_timeout,

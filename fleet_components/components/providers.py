@@ -9,8 +9,7 @@ from pathlib import Path
 import pulumi
 
 from fleet_components.components.former import Former
-from fleet_components.components.identification import identifier_of
-from fleet_components.components.member import Member
+from fleet_components.components.member import Member, identifier_of
 from fleet_components.components.own_provider import ProviderSettings, settings_of
 from fleet_components.components.process import in_process
 from fleet_components.components.provider import member_provider

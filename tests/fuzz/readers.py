@@ -13,7 +13,7 @@ import yaml
 from hypothesis import strategies as st
 
 from fleet_components.components.config import KEYS, WrongValueError
-from fleet_components.components.identification import identity_in
+from fleet_components.components.member import identity_in
 from fleet_components.content.envelope import unwrap
 from fleet_components.content.files import Text
 from fleet_components.content.guarded import UnreadableError, read_json, read_nodes, read_yaml
