@@ -230,11 +230,12 @@ def _object(urn: names.Urn, found: Struct) -> StoredResource:
     gone = found.fields[PENDING_REPLACEMENT].bool_value
     interrupted = found.fields[INTERRUPTED].string_value
     outputs = found.fields["outputs"]
-    empty = _may_have_empty_fields(outputs.struct_value.fields[SENT])
+    sent = outputs.struct_value.fields[SENT]
+    kept = not _may_have_empty_fields(sent) and not _has_moved_items(sent, outputs)
     return _OnMember(
         urn.text,
         urn.type,
-        outputs=_plain(outputs) if empty else _mark(urn, outputs),
+        outputs=_mark(urn, outputs) if kept else _plain(outputs),
         pending_replacement=gone,
         interrupted=interrupted,
         answer=outputs.SerializeToString(),
@@ -245,6 +246,25 @@ def _may_have_empty_fields(sent: Value) -> bool:
     """Return False if an object was sent without any empty map, list or null; it takes no walk to know that."""
     text = sent.SerializeToString()
     return any(mark in text for mark in _EMPTY)
+
+
+def _has_moved_items(sent: Value, stored: Value) -> bool:
+    """Return whether a list has an item of another name than was sent at that position."""
+    fields, there = sent.struct_value.fields, stored.struct_value.fields
+    for key, value in fields.items():
+        if value.HasField("struct_value"):
+            if key in there and _has_moved_items(value, there[key]):
+                return True
+        elif value.HasField("list_value") and key in there:
+            pairs = zip(value.list_value.values, there[key].list_value.values, strict=False)
+            if any(_name_of(one) != _name_of(other) or _has_moved_items(one, other) for one, other in pairs):
+                return True
+    return False
+
+
+def _name_of(item: Value) -> str:
+    fields = item.struct_value.fields
+    return fields["name"].string_value if "name" in fields else ""
 
 
 _EMPTY = tuple(
