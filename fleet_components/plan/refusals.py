@@ -11,11 +11,11 @@ import attrs
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.replacement import HOLDS_DATA
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
-from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
+from fleet_components.plan.departures import UNRECORDED, Coverage, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Guard, Pair, together
 from fleet_components.plan.karmada.templates import NAMESPACE, PROTECTED_LABEL
@@ -36,7 +36,13 @@ _ABANDONED = (
     "let it go on as it was, with strategy.deleteStrategy: {propagationPolicy: Abandon}, for one update: then its "
     "objects stay where they are, and ReportDiff is taken"
 )
-_CONTAINERS = {"Namespace", "CustomResourceDefinition"}
+_DEFINITION = "CustomResourceDefinition"
+_CONTAINERS = {"Namespace", _DEFINITION}
+_REDEFINED = (
+    "cannot be replaced on {where} while the fleet has objects of its kind there ({objects}): the engine "
+    "deletes these by their old names afterwards, whatever has these names by then"
+)
+_REDEFINED_HINT = "take these objects out of the source in an update of its own first"
 
 
 def refusals(plan: FleetPlan) -> Iterator[Problem]:
@@ -47,7 +53,7 @@ def refusals(plan: FleetPlan) -> Iterator[Problem]:
     """
     yield from plan.unplaced
     fresh = _clashes(plan.coverage, Places(plan.subjects, plan.written), plan.past, known=False)
-    problems = (*fresh, *_compared_only(plan), *moved_over(plan), *_guarded(plan))
+    problems = (*fresh, *_compared_only(plan), *moved_over(plan), *_redefined(plan), *_guarded(plan))
     manifests = plan.written.manifests if problems else ()
     origins = {str(manifest.key): manifest.origin for manifest in manifests}
     for problem in problems:
@@ -250,6 +256,35 @@ def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
         if known not in plan.past.on_hub:
             what = "would be deleted on the hub and on every member, with all that is in it, whoever has put it there"
             yield guard.refuse(str(known), what, ["hub"])
+
+
+def _redefined(plan: FleetPlan) -> Iterator[Problem]:
+    """Yield definitions that are replaced while the fleet has custom resources of them on the member.
+
+    If the scope changes, the Kubernetes provider (4.34) deletes the new object of the same name, as
+    it finds it by the new scope; of another kind it finds nothing, and waits.
+    """
+    found: dict[tuple[ObjectKey, tuple[str, ...]], list[str]] = defaultdict(list)
+    for one in plan.replacements:
+        if one.key.kind == _DEFINITION:
+            objects = sorted(map(str, _custom_resources(plan, one)))
+            found[one.key, tuple(objects)].append(one.cluster)
+    for (key, objects), clusters in sorted(found.items()):
+        if objects:
+            what = _REDEFINED.format(where=few(sorted(clusters)), objects=few(objects))
+            yield Problem(what, subject=str(key), hint=_REDEFINED_HINT)
+
+
+def _custom_resources(plan: FleetPlan, one: Replacement) -> Iterator[ObjectKey]:
+    """Yield the objects of a definition that the fleet has on a member."""
+    known = {each.key: each.data for each in plan.written.manifests}
+    kind = value_at(known.get(one.key), ("spec", "names", "kind"))
+    group = one.key.name.partition(".")[2]
+    renamed = kind is None or "spec.names.kind" in one.fields
+    for stood in plan.past.standing:
+        key = stood.key
+        if stood.cluster == one.cluster and key.group == group and (renamed or key.kind == kind):
+            yield key
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:

@@ -14,6 +14,7 @@ from fleet_components import Fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.ownership import left_over, vanished
 from fleet_components.testing import StackState, kubeconfig, run_program
+from tests.delivery.driver import InProcess
 from tests.delivery.world import World
 
 PLANS: list[FleetPlan] = []
@@ -96,3 +97,35 @@ def test_what_stands_after_an_update_that_broke_may_be_gone(tmp_path: Any) -> No
     live: dict[str, Any] = {"Namespace": {"metadata": {}}}
     (problem,) = vanished(left, lambda arrival: live.get(arrival.key.kind), {})
     assert str(problem).startswith("Deployment shop/web: is gone from a, b, and the state still has")
+
+
+def definition(scope: str) -> dict[str, Any]:
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+    spec = {"group": "example.com", "scope": scope, "names": {"plural": "widgets", "kind": "Widget"}}
+    metadata = {"name": "widgets.example.com"}
+    kind = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    return {**kind, "metadata": metadata, "spec": {**spec, "versions": [version]}}
+
+
+def test_a_definition_is_not_replaced_while_the_fleet_has_objects_of_it() -> None:
+    """The provider would find the old ones by the new scope, and delete what has their names by then."""
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
+    chosen = {"group": "apiextensions.k8s.io", "version": "v1", "kind": "CustomResourceDefinition"}
+    world = World(members={"a": {}, "b": {}}, extra=[definition("Namespaced"), widget])
+    world.selectors = [{**chosen, "name": "widgets.example.com"}]
+    driver = InProcess(world)
+    assert (done := driver.up()).ok, done.text
+    left = {**widget, "metadata": {"name": "w"}}
+    for extra in ([definition("Cluster"), widget], [definition("Cluster"), left], [definition("Cluster")]):
+        world.extra = extra
+        refused = driver.up()
+        assert not refused.ok
+        assert (
+            "cannot be replaced on a, b while the fleet has objects of its kind there (Widget shop/w)" in refused.text
+        )
+    world.extra = [definition("Namespaced")]
+    assert (done := driver.up()).ok, done.text
+    world.extra = [definition("Cluster")]
+    refused = driver.up()
+    assert "would be deleted on a, b and made anew, with all that it holds" in refused.text
+    assert "while the fleet has objects" not in refused.text
