@@ -264,14 +264,14 @@ def _redefined(plan: FleetPlan) -> Iterator[Problem]:
     If the scope changes, the Kubernetes provider (4.34) deletes the new object of the same name, as
     it finds it by the new scope; of another kind it finds nothing, and waits.
     """
-    found: dict[tuple[ObjectKey, tuple[str, ...]], list[str]] = defaultdict(list)
+    kept: dict[tuple[ObjectKey, tuple[str, ...]], list[str]] = defaultdict(list)
     for one in plan.replacements:
         if one.key.kind == _DEFINITION:
-            objects = sorted(map(str, _custom_resources(plan, one)))
-            found[one.key, tuple(objects)].append(one.cluster)
-    for (key, objects), clusters in sorted(found.items()):
-        if objects:
-            what = _REDEFINED.format(where=few(sorted(clusters)), objects=few(objects))
+            objects = tuple(sorted(map(str, _custom_resources(plan, one))))
+            kept[one.key, objects].append(one.cluster)
+    for (key, stood), clusters in sorted(kept.items()):
+        if stood:
+            what = _REDEFINED.format(where=few(sorted(clusters)), objects=few(stood))
             yield Problem(what, subject=str(key), hint=_REDEFINED_HINT)
 
 
