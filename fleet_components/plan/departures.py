@@ -230,7 +230,8 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
     """Yield the objects that the last update was to replace, and that are recorded as before.
 
     They may have been deleted, and not created again: a running program does not see that in the
-    state.
+    state. Where that update stopped, the same holds for each object that it was to write, as
+    ``--replace`` has the engine delete any object first.
     """
     sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
     for one in past.standing:
@@ -242,7 +243,11 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
             objects = record.objects(placed, cluster)
             sent[one.subject, one.cluster] = {Manifest(data).key: data for data in objects}
         data = sent[one.subject, one.cluster].get(one.key)
-        if data is not None and forced_of({one.key: one.recorded}, (data,)):
+        if data is None:
+            continue
+        stopped = one.cluster in stopped_at(past.done.get(one.subject, {}), record.decisions)
+        unwritten = stopped and one.recorded.beside(data) is not data
+        if unwritten or forced_of({one.key: one.recorded}, (data,)):
             yield one
 
 
