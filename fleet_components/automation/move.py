@@ -42,7 +42,10 @@ _PATIENCE = 180.0
 """Seconds to wait until a hub has done something."""
 _TICK = 1.0
 _CONTAINERS = ("Namespace", "CustomResourceDefinition")
-_ABORTS = ("conflictResolution of its policy is Abort, the default", "write conflictResolution: Overwrite")
+_ABORTS = (
+    "conflictResolution of its policy is Abort, the default",
+    "write conflictResolution: Overwrite",
+)
 _NEVER = ("whenToTakeOver of its strategy is Never", "write whenToTakeOver: Always")
 _PREFIX = "fleet-components/"
 _STOPPING = "stopping: what has begun is finished"
@@ -163,7 +166,7 @@ class StackMove:
         Raises:
             FleetError: there are none, or one that is named goes another way.
         """
-        stand = [one for one in self.plan.subjects if one.name in self.plan.past.records]
+        stand = [subject for subject in self.plan.subjects if subject.name in self.plan.past.records]
         named = [one for one in stand if not self.placements or one.subject.key in self.placements]
         if unknown := sorted(self.placements - {one.subject.key for one in named}):
             known = f"there is: {few(sorted(one.subject.key for one in stand)) or 'nothing'}"
@@ -174,7 +177,15 @@ class StackMove:
             what = f"is to go {_way(otherwise[0])}, as the source says"
             raise FleetError([Problem(what, subject=otherwise[0].name, hint=hint)])
         if not named:
-            raise FleetError([Problem("nothing stands yet", hint="set fleet:delivery, and update", subject=self.name)])
+            raise FleetError(
+                [
+                    Problem(
+                        "nothing stands yet",
+                        hint="set fleet:delivery, and update",
+                        subject=self.name,
+                    )
+                ]
+            )
         return tuple(one for one in named if _way(one) == self.to)
 
     def _is_moved(self, moving: Iterable[Decided]) -> bool:
@@ -206,7 +217,7 @@ class StackMove:
             names = {one.name for one in moving}
             return all(one.kept for one in past.standing if one.subject in names and not one.hub)
         exported = (self._state.export or {}).get("deployment") or {}
-        retained = {one["urn"] for one in exported.get("resources") or () if one.get("retainOnDelete")}
+        retained = {resource["urn"] for resource in exported.get("resources") or () if resource.get("retainOnDelete")}
         return all(urn in retained for key, urn in past.on_hub.items() if key.kind in _CONTAINERS)
 
     def _remember(self, moving: Iterable[Decided], sent: HeldObjects) -> None:
@@ -260,9 +271,11 @@ class StackMove:
         plan = self._planned(config)
         if plan.refused:
             raise FleetError(plan.refused)
-        gone = [one for one in plan.departures if one.fate in (Fate.DELETED, *UNRECORDED)]
+        gone = [departure for departure in plan.departures if departure.fate in (Fate.DELETED, *UNRECORDED)]
         if gone or plan.replacements:
-            pairs = {(one.cluster, one.key) for one in gone} | {(one.cluster, one.key) for one in plan.replacements}
+            pairs = {(one.cluster, one.key) for one in gone} | {
+                (replacement.cluster, replacement.key) for replacement in plan.replacements
+            }
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
             hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
@@ -321,7 +334,10 @@ class StackMove:
         if self.to != Way.DIRECT:
             self._wait(lambda: not self._untaken(), lambda: f"it has not taken over {few(self._untaken())}")
             return
-        self._wait(lambda: not any(one.taken for one in self._objects().values()), "it still has objects as its own")
+        self._wait(
+            lambda: not any(one.taken for one in self._objects().values()),
+            "it still has objects as its own",
+        )
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
             for one, hub in self._known[member].items() if seen.marked else ():
@@ -362,7 +378,11 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
         if any(delivery.mode.takes_over is TakeOver.NEVER for delivery in one.deliveries.values()):
             karmada = _system_of(one.name) == Way.KARMADA
             what, instead = _ABORTS if karmada else _NEVER
-            yield Problem(f"takes nothing over: {what}", subject=one.name, hint=f"{instead}, until it has moved")
+            yield Problem(
+                f"takes nothing over: {what}",
+                subject=one.name,
+                hint=f"{instead}, until it has moved",
+            )
 
 
 def _gotten(member: Connection, wanted: Iterable[Leftover]) -> dict[Leftover, Mapping[str, Any]]:

@@ -150,10 +150,15 @@ class Progress:
 def _moves(plan: FleetPlan) -> Mapping[str, Move]:
     """Return the moves that an update makes itself, by the name of the target, in the order in which they come."""
     found: dict[str, Move] = {}
-    for decided in (one for one in plan.subjects if not one.hub):
+    for decided in (subject for subject in plan.subjects if not subject.hub):
         for cluster, entry in decided.entries.items():
             if entry.change in (Change.ADD, Change.UPDATE, Change.REMOVE):
                 wave = entry.placed.wave if entry.placed else 0
                 name = names.target_name(plan.options.fleet, decided.subject.key, cluster)
                 found[name] = Move(decided.subject.key, cluster, entry.change, wave)
-    return dict(sorted(found.items(), key=lambda item: (item[1].subject, not item[1].wave, item[1].wave, item[0])))
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda item: (item[1].subject, not item[1].wave, item[1].wave, item[0]),
+        )
+    )

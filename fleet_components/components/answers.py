@@ -102,9 +102,11 @@ class AnswerChecks:
         return {Leftover.of(standing.api_version, standing.key): standing for standing in found}
 
     def refuse_silent(self, answers: Mapping[str, Answer]) -> None:
-        """Raise an error for members that are no longer declared and do not answer, so that nothing is deleted there.
+        """Raise an error for members that are no longer declared and do not answer, so that nothing
+        is deleted there.
 
-        Where no cluster answers, a preview may simply have no way to any of them: then it is a warning.
+        Where no cluster answers, a preview may simply have no way to any of them: then it is a
+        warning.
         """
         silent = [name for name, answer in answers.items() if name not in self.members and answer.uid is None]
         # One that could never be asked may still be reached by the provider.
@@ -209,7 +211,8 @@ class AnswerChecks:
         others: Sequence[FleetPlan],
         contested: bool,
     ) -> Mapping[Pair, str]:
-        """Return the URNs under which other resources of the stack have objects that come to members.
+        """Return the URNs under which other resources of the stack have objects that come to
+        members.
 
         Args:
             arriving: the objects that come, by member.
@@ -220,7 +223,8 @@ class AnswerChecks:
             contested: whether other resources may be objects that come.
 
         Raises:
-            RefusedError: their deletion would delete the object, or it is not known whether it would.
+            RefusedError: their deletion would delete the object, or it is not known whether it
+                would.
         """
         if not self.plan.past.others:
             return {}

@@ -19,7 +19,15 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
-from fleet_components.plan.options import A_SHARE, A_TIMEOUT, A_WAIT, Renamed, no_share, no_timeout, no_wait
+from fleet_components.plan.options import (
+    A_SHARE,
+    A_TIMEOUT,
+    A_WAIT,
+    Renamed,
+    no_share,
+    no_timeout,
+    no_wait,
+)
 from fleet_components.plan.source import Given, gather, gathered
 from fleet_components.plan.ways import A_WAY, Way, no_way
 
@@ -130,7 +138,10 @@ def _unreached(args: FleetArgs) -> list[str]:
     own = {member.name for member in args.members if member.kubeconfig is not None or member.provider is not None}
     return [
         name
-        for name in (*(one.name for one in args.source.clusters), *(one.name for one in args.members))
+        for name in (
+            *(cluster.name for cluster in args.source.clusters),
+            *(one.name for one in args.members),
+        )
         if name not in reached | own
     ]
 
@@ -338,7 +349,10 @@ def _merged(program: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
 
 
 def _renamed_too(program: Renamed, said: Renamed) -> Renamed:
-    members, placements = _merged(program.members, said.members), _merged(program.placements, said.placements)
+    members, placements = (
+        _merged(program.members, said.members),
+        _merged(program.placements, said.placements),
+    )
     return Renamed(fleet=said.fleet or program.fleet, members=members, placements=placements)
 
 
@@ -367,11 +381,23 @@ KEYS: Mapping[str, Key] = {
         _sources,
         "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
     ),
-    "render": Key("render_to", str, "a directory to render to instead of reaching clusters; relative to the program"),
+    "render": Key(
+        "render_to",
+        str,
+        "a directory to render to instead of reaching clusters; relative to the program",
+    ),
     "kubeconfigs": Key("kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True),
-    "delivery": Key("delivery", _way, "how objects get to members: direct, or through a hub: kubefleet or karmada"),
+    "delivery": Key(
+        "delivery",
+        _way,
+        "how objects get to members: direct, or through a hub: kubefleet or karmada",
+    ),
     "hub": Key("hub", str, "kubeconfig of the hub: text or path"),
-    "asOf": Key("as_of", _time, "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z"),
+    "asOf": Key(
+        "as_of",
+        _time,
+        "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z",
+    ),
     "approvals": Key(
         "approvals",
         names_in,
@@ -380,7 +406,9 @@ KEYS: Mapping[str, Key] = {
     ),
     "lost": Key("lost", names_in, "names of members that are gone for good", _added),
     "limit": Key(
-        "limit", _share, "the share of what stands, of the fleet or of one placement, that may be lost at once, 0 to 1"
+        "limit",
+        _share,
+        "the share of what stands, of the fleet or of one placement, that may be lost at once, 0 to 1",
     ),
     "confirm": Key("confirm", names_in, "tokens of refused losses that are meant", _added),
     "keepClusterResources": Key(
@@ -441,5 +469,9 @@ KEYS: Mapping[str, Key] = {
         _flag,
         "whether an update prepares a move to another way of delivery; fleet move sets it for that update",
     ),
-    "protect": Key("protect", _flag, "whether a program without its fleet is stopped before it deletes everything"),
+    "protect": Key(
+        "protect",
+        _flag,
+        "whether a program without its fleet is stopped before it deletes everything",
+    ),
 }

@@ -91,7 +91,7 @@ class Hub(pulumi.ComponentResource):
         for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
-            before = [self._object(one, provider, before) for one in objects]
+            before = [self._object(item, provider, before) for item in objects]
         self.last = before
         self.register_outputs({})
 
@@ -123,10 +123,12 @@ class Hub(pulumi.ComponentResource):
         return [Barrier(f"{self._name}/known", {"key": f"{self._name}/known", "hub": self.uid}, options)]
 
     async def _of_own(self, settings: ProviderSettings) -> str:
-        """Return the uid of the hub of a provider of one's own; the one that is known if it cannot be asked for it.
+        """Return the uid of the hub of a provider of one's own; the one that is known if it cannot
+        be asked for it.
 
         Raises:
-            RefusedError: a setting would have objects deleted or left as they are, or :meth:`_checked` raises it.
+            RefusedError: a setting would have objects deleted or left as they are, or
+                :meth:`_checked` raises it.
         """
         demands = Demands(member="hub", identifier="", wanted=self._name, adopts=(True,))
         if wrong := list(demands.problems(settings)):
@@ -137,7 +139,8 @@ class Hub(pulumi.ComponentResource):
         return (await self._checked(text))[1] if text else self._plan.past.hub
 
     async def _checked(self, given: Any) -> tuple[str, str]:
-        """Return the text of the kubeconfig and the hub's uid, once the hub has said that it knows the members.
+        """Return the text of the kubeconfig and the hub's uid, once the hub has said that it knows
+        the members.
 
         Raises:
             RefusedError: it does not know some, is another hub than before, or cannot be asked.
@@ -145,7 +148,7 @@ class Hub(pulumi.ComponentResource):
         known, system = self._plan.past.hub, NAMES[self._plan.consignment.system]
         if in_process():
             return REDACTED, known
-        members = [one.manifest for one in self._plan.consignment.objects if one.patch]
+        members = [item.manifest for item in self._plan.consignment.objects if item.patch]
         try:
             text = _read(given)
             if text == REDACTED:
@@ -170,7 +173,8 @@ class Hub(pulumi.ComponentResource):
             version=provider_version(),
             depends_on=list(before),
             # A member that is not declared any more stays one: its agents have joined it.
-            # Before a move, what others may have something in stays, too: Karmada takes it from all members.
+            # Before a move, what others may have something in stays, too: Karmada takes it from all
+            # members.
             retain_on_delete=one.patch or (self._plan.options.moving and one.stage is Stage.CONTAINERS),
             hooks=self._hooks,
         )
@@ -191,4 +195,4 @@ def _read(given: Any) -> str:
 
 
 def _of_hub(problems: Iterable[Problem]) -> list[Problem]:
-    return [attrs.evolve(one, subject="the hub") for one in problems]
+    return [attrs.evolve(problem, subject="the hub") for problem in problems]

@@ -1,4 +1,5 @@
-"""Verification that each member is the cluster that it was, and that what comes to it is nobody else's already.
+"""Verification that each member is the cluster that it was, and that what comes to it is nobody
+else's already.
 
 All members are asked before anything is written to any of them.
 """
@@ -99,9 +100,10 @@ class Identification:
     def knows(self, name: str) -> pulumi.Input[bool]:
         """Return whether it is known what a member has already of what comes to it.
 
-        Where that cannot be asked nothing may be taken over, nor overwritten: the cluster itself refuses it then. A
-        preview writes nothing, and shows what is usual; of a new member that does not answer it leaves this open, since
-        an update that is limited to the plan of a preview (``pulumi up --plan``) must not register anything else.
+        Where that cannot be asked nothing may be taken over, nor overwritten: the cluster itself
+        refuses it then. A preview writes nothing, and shows what is usual; of a new member that
+        does not answer it leaves this open, since an update that is limited to the plan of a
+        preview (``pulumi up --plan``) must not register anything else.
         """
         shown = pulumi.runtime.is_dry_run()
         coming = [arrival for arrival in arrivals(self.plan, name) if arrival.pair not in self.plan.taken_over]
@@ -164,7 +166,8 @@ class Identification:
         known = name in self.plan.past.members
 
         def identifier(settings: ProviderSettings) -> Any:
-            # In a preview the setting may be unknown: a name in its place would not be what the update records.
+            # In a preview the setting may be unknown: a name in its place would not be what the
+            # update records.
             return settings.identifier or (before if known else unknown())
 
         return self.settings[name].apply(identifier)
@@ -222,9 +225,11 @@ class Identification:
         asked = dict(self.asked)
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
-        # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
+        # Waited for even where no cluster is asked, so that everything comes after the checks of
+        # the settings.
         known = pulumi.Output.all({**asked, **self._left()}, dict(self.settings))
-        # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of the uid.
+        # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of
+        # the uid.
         found: pulumi.Output[_Judged] = pulumi.Output.unsecret(known.apply(lambda inputs: self._ask(*inputs)))
         return found
 
@@ -290,7 +295,8 @@ class Identification:
         arriving: Mapping[str, Sequence[Arrival]],
         others: Sequence[str],
     ) -> dict[str, Answer]:
-        """Return what members answer whose names lead to other clusters, or on which objects of others are deleted.
+        """Return what members answer whose names lead to other clusters, or on which objects of
+        others are deleted.
 
         Raises:
             RefusedError: what somebody else has made would be deleted, or that is not known.
@@ -341,7 +347,8 @@ class Identification:
             name: name of the member.
             leftovers: the objects to delete.
             after: output that has to be known first.
-            spares_found: True to leave objects alone that stood there before the stack took them over.
+            spares_found: True to leave objects alone that stood there before the stack took them
+                over.
         """
         kubeconfig = self._kubeconfig(name)
         shown = pulumi.runtime.is_dry_run() or in_process()

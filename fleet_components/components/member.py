@@ -24,15 +24,17 @@ class Member(Arguments):
 
     Attributes:
         cluster: what the schedulers see: plain values, known in the first preview.
-        kubeconfig: the kubeconfig's text or path, kept as a secret; None where objects are only rendered.
-        identifier: what tells this cluster from any other, an AKS resource id for example; the name by
-            default. While it stays, a new kubeconfig replaces nothing.
-        provider: a Kubernetes provider of one's own, instead of a kubeconfig. It has to name its cluster, and to change
-            ConfigMaps and Secrets in place: ``cluster_identifier``, ``enable_config_map_mutable``,
-            ``enable_secret_mutable``; what else it decides, and what is checked, is told in ``docs/delivery.md``.
-            Where objects are only rendered it is not used.
-        lost: the cluster is gone for good: it is left out of scheduling, and what cannot be reached any more
-            is dropped from the state.
+        kubeconfig: the kubeconfig's text or path, kept as a secret; None where objects are only
+            rendered.
+        identifier: what tells this cluster from any other, an AKS resource id for example; the name
+            by default. While it stays, a new kubeconfig replaces nothing.
+        provider: a Kubernetes provider of one's own, instead of a kubeconfig. It has to name its
+            cluster, and to change ConfigMaps and Secrets in place: ``cluster_identifier``,
+            ``enable_config_map_mutable``, ``enable_secret_mutable``; what else it decides, and what
+            is checked, is told in ``docs/delivery.md``. Where objects are only rendered it is not
+            used.
+        lost: the cluster is gone for good: it is left out of scheduling, and what cannot be reached
+            any more is dropped from the state.
     """
 
     cluster: Cluster
@@ -72,7 +74,8 @@ def wrong_provider(provider: pulumi.ProviderResource, path: FieldPath) -> Iterat
 
 
 def identifier_of(plan: FleetPlan, member: Member) -> str:
-    """Return the identifier of a member's cluster: the recorded one if known, so that a rename replaces nothing.
+    """Return the identifier of a member's cluster: the recorded one if known, so that a rename
+    replaces nothing.
 
     It may be recorded for a member of another fleet, from which objects move.
     """
@@ -80,7 +83,8 @@ def identifier_of(plan: FleetPlan, member: Member) -> str:
     here = plan.known(member.name)
     others = (other for other in plan.past.neighbours.values() if here.is_cluster(other))
     beside = next((other.identifier for other in others), "")
-    # With another identifier the provider creates every object anew and then deletes the old one: on the same cluster.
+    # With another identifier the provider creates every object anew and then deletes the old one:
+    # on the same cluster.
     return (known.identifier if known else "") or member.identifier or beside or member.name
 
 

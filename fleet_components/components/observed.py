@@ -34,7 +34,8 @@ class Start:
         past: the past: of what goes through a hub as it was observed, if it was.
         as_of: when that was; None if nothing was observed.
         folder: the observed directory.
-        sent: what the last update has recorded of each subject that goes through the hub, by ``Kind/key``.
+        sent: what the last update has recorded of each subject that goes through the hub, by
+            ``Kind/key``.
     """
 
     past: Past
@@ -44,11 +45,15 @@ class Start:
 
     def untold(self, plan: FleetPlan) -> Problem | None:
         """Return a warning if a plan tells again what this stack has sent after the observation; None otherwise."""
-        again = [one.name for one in plan.subjects if one.changes and self._is_sent(one)]
+        again = [subject.name for subject in plan.subjects if subject.changes and self._is_sent(subject)]
         if not again:
             return None
         what = f"was observed before the last update sent {few(again)} to the hub: this forecast tells that once more"
-        return Problem(what, hint=f"{_OBSERVE} --out {shlex.quote(str(self.folder))} --update", file=str(self.folder))
+        return Problem(
+            what,
+            hint=f"{_OBSERVE} --out {shlex.quote(str(self.folder))} --update",
+            file=str(self.folder),
+        )
 
     def _is_sent(self, decided: Decided) -> bool:
         """Return whether the last update has sent what a plan decides, or a revision that the hub did not have then."""
@@ -66,7 +71,8 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
         args: the fleet's arguments.
 
     Raises:
-        FleetError: an observed directory among the source is damaged, or is of another system than the hub.
+        FleetError: an observed directory among the source is damaged, or is of another system than
+            the hub.
     """
     ways, _ = ways_of(args.source.policies, args.delivery)
     if not ways.hub:
@@ -81,7 +87,8 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
     if found.system != ways.hub:
         what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
         raise FleetError([Problem(what, file=str(folders[0]))])
-    # Where all goes through the hub, nothing is sent with the data of Secrets that the observation leaves out.
+    # Where all goes through the hub, nothing is sent with the data of Secrets that the observation
+    # leaves out.
     start = _together(past, found, fleet, hidden=ways.whole)
     sent = {name: past.records[name] for name in start.observed if name in past.records}
     return Start(start, found.as_of, folders[0], sent)

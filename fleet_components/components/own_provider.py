@@ -1,6 +1,7 @@
 """Checks of a provider that a member brings itself, on its settings as the engine has them.
 
-The plan determines what such a provider has to do. One that this package declares is set up so from the start.
+The plan determines what such a provider has to do. One that this package declares is set up so from
+the start.
 """
 
 from __future__ import annotations
@@ -66,9 +67,11 @@ class ProviderSettings:
         return names_no_cluster(str(self.given.get("kubeconfig") or ""))
 
     def kubeconfig(self, member: str) -> str:
-        """Return the text of its kubeconfig, with the context and the cluster that its settings choose.
+        """Return the text of its kubeconfig, with the context and the cluster that its settings
+        choose.
 
-        The text is empty if there is no readable one: the provider itself reports what is wrong with it.
+        The text is empty if there is no readable one: the provider itself reports what is wrong
+        with it.
         """
         try:
             text = read_kubeconfig(str(self.given.get("kubeconfig") or ""), member)
@@ -81,8 +84,9 @@ def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSett
     """Return the settings of a provider as an output, known once it is registered; in previews too."""
 
     async def ask(urn: str) -> ProviderSettings:
-        # In a thread, because the call blocks until the engine answers, and mocks answer in a thread only. The monitor
-        # is looked up here, because it belongs to a context that threads do not inherit.
+        # In a thread, because the call blocks until the engine answers, and mocks answer in a
+        # thread only. The monitor is looked up here, because it belongs to a context that threads
+        # do not inherit.
         state = await asyncio.get_running_loop().run_in_executor(None, _state, get_monitor(), urn)
         unknown = frozenset(name for name, value in state.items() if value == rpc.UNKNOWN)
         return ProviderSettings({name: value for name, value in state.items() if name not in unknown}, unknown)
@@ -96,10 +100,13 @@ class Demands:
 
     Attributes:
         member: the member's name.
-        identifier: identifier of the cluster for the provider that brought its objects; empty for a new member.
+        identifier: identifier of the cluster for the provider that brought its objects; empty for a
+            new member.
         wanted: identifier to suggest if none is recorded.
-        adopts: how it has to treat existing objects: True to adopt them, False to refuse them; or both.
-        forces: how it has to treat fields that others have set: True to overwrite them, False to fail; or both.
+        adopts: how it has to treat existing objects: True to adopt them, False to refuse them; or
+            both.
+        forces: how it has to treat fields that others have set: True to overwrite them, False to
+            fail; or both.
         compares: True if what is there already is compared before it is taken up.
         lost: True if the cluster is gone for good.
         swept: objects to delete there that are in no state, so that no provider deletes them.
@@ -127,7 +134,10 @@ class Demands:
             hint = "leave it out: what is there already could not be taken up"
             yield self._problem("its provider has enable_server_side_apply=False", hint)
         if self.lost and not settings.is_on("deleteUnreachable"):
-            yield self._lacks("delete_unreachable=True", "without it, what stood on the lost cluster cannot be dropped")
+            yield self._lacks(
+                "delete_unreachable=True",
+                "without it, what stood on the lost cluster cannot be dropped",
+            )
         if self.lost and not settings.names_no_cluster and "kubeconfig" not in settings.unknown:
             yield self._problem(_REACHES, "kubeconfig=fleet_components.NO_CLUSTER, as long as the member is lost")
         if settings.is_on("upsertExistingObjects") and False in self.adopts:
@@ -143,7 +153,10 @@ class Demands:
             yield self._problem(what, hint)
         if self.compares and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             what = "its provider names no kubeconfig to compare with what is there, as whenToTakeOver IfNoDiff asks"
-            yield self._problem(what, "give that provider one; or whenToTakeOver: Always, or Never, in the placement")
+            yield self._problem(
+                what,
+                "give that provider one; or whenToTakeOver: Always, or Never, in the placement",
+            )
         if self.swept and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             yield unreached(self.member, self.swept)
 
@@ -181,7 +194,7 @@ class Demands:
 def demands_of(plan: FleetPlan, member: Member) -> Demands:
     """Return the demands of a plan on the provider of a member."""
     known = plan.past.members.get(member.name)
-    found = (one.deliveries.get(member.name) for one in plan.subjects)
+    found = (subject.deliveries.get(member.name) for subject in plan.subjects)
     modes = {delivery.mode for delivery in found if delivery and not delivery.mode.reports}
     return Demands(
         member=member.name,
@@ -196,7 +209,8 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
 
 
 def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Problem]:
-    """Yield a problem for each lost member whose objects may belong to a provider that it does not bring any more.
+    """Yield a problem for each lost member whose objects may belong to a provider that it does not
+    bring any more.
 
     The engine deletes them with that provider, as the state or the program has it.
     """
@@ -222,8 +236,8 @@ def unreached(member: str, objects: Sequence[str]) -> Problem:
 def _state(monitor: Any, urn: str) -> Mapping[str, Any]:
     arguments = Struct()
     arguments["urn"] = urn
-    # The engine looks among the resources of this run first, so these are the settings in force (pulumi/pulumi
-    # v3.259.0, pkg/resource/deploy/builtins.go, getResource).
+    # The engine looks among the resources of this run first, so these are the settings in force
+    # (pulumi/pulumi v3.259.0, pkg/resource/deploy/builtins.go, getResource).
     answer = monitor.Invoke(ResourceInvokeRequest(tok=_GET, args=arguments, acceptResources=True))
     found: Mapping[str, Any] = reveal(MessageToDict(getattr(answer, "return")))
     return found.get("state") or {}

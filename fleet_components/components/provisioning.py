@@ -20,7 +20,8 @@ from fleet_components.plan.neighbours import refuses_losses_alone
 
 
 def to_be_provisioned(args: FleetArgs) -> FleetArgs:
-    """Return the arguments of a fleet as if the clusters that its configuration declares stood already.
+    """Return the arguments of a fleet as if the clusters that its configuration declares stood
+    already.
 
     A plan needs no more of their kubeconfigs than that there will be some.
     """
@@ -32,23 +33,25 @@ def to_be_provisioned(args: FleetArgs) -> FleetArgs:
 
 
 def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> Planned:
-    """Return the plan as one of this run; refuse what it and what guests would delete, in one error.
+    """Return the plan as one of this run; refuse what it and what guests would delete, in one
+    error.
 
     So all tokens are asked for at once. Without guests a refusal waits until all fleets of the
     program are known; what guests provision does not wait for that.
 
     Raises:
-        RefusedPlanError: the plan is refused, or a guest would delete something that no token allows.
+        RefusedPlanError: the plan is refused, or a guest would delete something that no token
+            allows.
     """
     beside, asked = _beside(args, options), _asked(args, plan)
     removals = [guest.removals(name, args, beside) for guest in asked]
-    beside_it = [problem for one in removals for problem in one.refused]
+    beside_it = [problem for removal in removals for problem in removal.refused]
     refused = (*plan.refused, *beside_it)
     if not beside_it and not (asked and refused):
         defers = not asked and refuses_losses_alone(plan)
         return Run.current().add(plan, defers=defers)
     # A token is not given in vain if only another one is missing.
-    for allowed in filter(None, (one.allowed for one in removals)):
+    for allowed in filter(None, (removal.allowed for removal in removals)):
         pulumi.log.warn(allowed)
     # Raised, because a preview that only logs an error ends with exit status 0.
     raise RefusedPlanError(attrs.evolve(plan, refused=refused))

@@ -23,7 +23,8 @@ class RefusedError(FleetError, pulumi.RunError):
 
 
 class RefusedPlanError(RefusedError):
-    """An update that is refused. Its text is the whole plan: first the reasons for the refusal, then the changes.
+    """An update that is refused. Its text is the whole plan: first the reasons for the refusal,
+    then the changes.
 
     Attributes:
         plan: the refused plan.
@@ -39,9 +40,9 @@ class RefusedPlanError(RefusedError):
 
         lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
         lines += [line.text for line in describe_plan(self.plan)]
-        for one in self.plan.subjects:
-            told, _ = describe_subject(self.plan, one)
-            lines += [f"{one.name}:", *(f"  {line}" for line in told)] if told else []
+        for subject in self.plan.subjects:
+            told, _ = describe_subject(self.plan, subject)
+            lines += [f"{subject.name}:", *(f"  {line}" for line in told)] if told else []
         return "\n".join(lines)
 
 
@@ -58,12 +59,17 @@ class Arguments(Typed):
 
 
 def expect(component: Callable[..., Any], name: Any, args: Any, kind: type, opts: Any) -> None:
-    """Refuse constructor arguments of the wrong type: a name that is not text, arguments of another class.
+    """Refuse constructor arguments of the wrong type: a name that is not text, arguments of another
+    class.
 
     Raises:
         RefusedError: one or more arguments have the wrong type; each is named.
     """
-    given = {"name": (str, name), "args": (kind, args), "opts": (pulumi.ResourceOptions | None, opts)}
+    given = {
+        "name": (str, name),
+        "args": (kind, args),
+        "opts": (pulumi.ResourceOptions | None, opts),
+    }
     problems: list[Problem] = []
     for argument, (wanted, value) in given.items():
         try:
@@ -93,10 +99,12 @@ def refuse(problems: Iterable[Problem], subject: str) -> None:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Convert a ``FleetError``, or the import error of a module from an extra, into an error of the component.
+    """Convert a ``FleetError``, or the import error of a module from an extra, into an error of the
+    component.
 
     Raises:
-        RefusedError: the body raised a ``FleetError``, or an extra of this package is not installed.
+        RefusedError: the body raised a ``FleetError``, or an extra of this package is not
+            installed.
     """
     try:
         yield

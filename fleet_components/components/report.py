@@ -61,14 +61,14 @@ def _fields(found: ObservedMember | None) -> dict[str, Any]:
         return {}
     objects = found.objects.values()
     return {
-        "differences": {str(one.key): _by_path(one.differences) for one in objects if one.differences},
-        "failures": {str(one.key): one.error for one in objects if _fails(one)},
-        "degraded": [str(one.key) for one in objects if one.compared == _DEGRADED],
+        "differences": {str(item.key): _by_path(item.differences) for item in objects if item.differences},
+        "failures": {str(item.key): item.error for item in objects if _fails(item)},
+        "degraded": [str(item.key) for item in objects if item.compared == _DEGRADED],
     }
 
 
 def _by_path(differences: Sequence[FieldDifference]) -> dict[str, Mapping[str, str]]:
-    sides = ((one.path, {"wanted": one.wanted, "there": one.there}) for one in differences)
+    sides = ((difference.path, {"wanted": difference.wanted, "there": difference.there}) for difference in differences)
     return {path: {side: text for side, text in both.items() if text is not None} for path, both in sides}
 
 
@@ -76,7 +76,10 @@ def _tell_report(who: str, found: ObservedMember | None, on: pulumi.Resource) ->
     if found is None:
         return
     if found.unreached:
-        pulumi.log.warn(visible(f"{who} cannot be asked what differs: {found.unreached}; the last report stands"), on)
+        pulumi.log.warn(
+            visible(f"{who} cannot be asked what differs: {found.unreached}; the last report stands"),
+            on,
+        )
         return
     differing, objects = _unlike(found), count(len(found.objects), "object")
     heading = f"{who}: {len(differing)} of {objects} differ; nothing is written"
@@ -85,7 +88,7 @@ def _tell_report(who: str, found: ObservedMember | None, on: pulumi.Resource) ->
 
 def _unlike(found: ObservedMember) -> list[ObservedObject]:
     """Return the objects that differ, or that could not be compared."""
-    return [one for one in found.objects.values() if one.differences or _fails(one)]
+    return [item for item in found.objects.values() if item.differences or _fails(item)]
 
 
 def _fails(one: ObservedObject) -> bool:
@@ -95,7 +98,7 @@ def _fails(one: ObservedObject) -> bool:
 
 def _lines(objects: Sequence[ObservedObject]) -> Iterator[str]:
     """Yield a line for each field that differs, and for each object that could not be compared."""
-    lines = [line for one in objects for line in _of(one)]
+    lines = [line for item in objects for line in _of(item)]
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:
         yield f"and {len(lines) - _SHOWN} more"

@@ -1,7 +1,8 @@
 """The fleets of one run of a program, and the moment at which the program has declared all of them.
 
-A fleet does not know those that the program declares after it. What it loses may move to one of them, so a fleet with
-losses is judged when the body of the program has ended. Until then nothing of any fleet is written.
+A fleet does not know those that the program declares after it. What it loses may move to one of
+them, so a fleet with losses is judged when the body of the program has ended. Until then nothing of
+any fleet is written.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.neighbours import judged_together
 
-# The root resource calls these when the body of the program has ended: the first one only if the body did not fail and
-# the SDK runs coroutines (Pulumi SDK 3.272.0, pulumi/runtime/stack.py, run_in_stack).
+# The root resource calls these when the body of the program has ended: the first one only if the
+# body did not fail and the SDK runs coroutines (Pulumi SDK 3.272.0, pulumi/runtime/stack.py,
+# run_in_stack).
 _LAST_CALLS = ("_take_async_program", "register_outputs")
 
 
@@ -80,7 +82,7 @@ class Planned:
     @property
     def others(self) -> tuple[FleetPlan, ...]:
         """Plans of the other fleets that are known so far."""
-        return tuple(one.plan for one in self.run.fleets if one is not self)
+        return tuple(fleet.plan for fleet in self.run.fleets if fleet is not self)
 
 
 @attrs.define(eq=False)
@@ -163,7 +165,7 @@ class Run:
         self.ended.set()
         try:
             if self.error is None:
-                self._judge([one for one in self.fleets if not one.judged])
+                self._judge([fleet for fleet in self.fleets if not fleet.judged])
         except BaseException as error:
             self.error = error
             raise
@@ -172,17 +174,18 @@ class Run:
                 _drop_registrations()
 
     def _judge(self, fleets: Sequence[Planned]) -> None:
-        together = judged_together([one.plan for one in self.fleets])
+        together = judged_together([fleet.plan for fleet in self.fleets])
         for one, plan in zip(self.fleets, together, strict=True):
             one.plan = plan
-        if refused := [one.plan for one in fleets if one.plan.refused]:
+        if refused := [fleet.plan for fleet in fleets if fleet.plan.refused]:
             raise RefusedPlanError(refused[0])
         for one in fleets:
             one.judge()
 
 
 def _drop_registrations() -> None:
-    """Drop what waits to be registered: its errors would take the place of the one that has ended the program.
+    """Drop what waits to be registered: its errors would take the place of the one that has ended
+    the program.
 
     The SDK waits for it, and ends with the first error that it finds there (Pulumi SDK 3.272.0,
     pulumi/runtime/stack.py, run_pulumi_func).

@@ -19,7 +19,8 @@ _MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
 
 
 def member_exports(members: Iterable[Member]) -> dict[str, Any]:
-    """Return the stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name.
+    """Return the stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs
+    as secrets, by name.
 
     Raises:
         RefusedError: a member brings a provider, which cannot be exported.
@@ -35,7 +36,8 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
 
 
 def members_of_stack(stack: str) -> tuple[Member, ...]:
-    """Return the members that another stack exports. They are known in a preview; only kubeconfigs are outputs.
+    """Return the members that another stack exports. They are known in a preview; only kubeconfigs
+    are outputs.
 
     Args:
         stack: full name of the stack, as ``organization/project/stack``.
@@ -59,7 +61,14 @@ def _members_of(stack: str) -> tuple[Member, ...]:
             hint += (
                 f"; if its program does by now: --project-of {stack}=DIR plans that too, or export it after an update"
             )
-        raise RefusedError([Problem(f'the stack "{stack}" exports no members: it has no output {_MEMBERS}', hint=hint)])
+        raise RefusedError(
+            [
+                Problem(
+                    f'the stack "{stack}" exports no members: it has no output {_MEMBERS}',
+                    hint=hint,
+                )
+            ]
+        )
     # Under a name of its own, as the program may have a reference to that stack too.
     kubeconfigs = pulumi.StackReference(f"{stack}:{_MEMBERS}", stack).get_output(_KUBECONFIGS)
     return tuple(_member(stack, name, found[name], kubeconfigs) for name in sorted(found))
@@ -87,6 +96,7 @@ def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any
     except MisfitError as misfit:
         hint = "update that stack, whose program exports member_exports(...)"
         raise RefusedError(
-            Problem(one.what, (_MEMBERS, name, *one.path), hint, f"stack {stack}") for one in misfit.problems
+            Problem(problem.what, (_MEMBERS, name, *problem.path), hint, f"stack {stack}")
+            for problem in misfit.problems
         ) from None
     return Member(known.cluster, kubeconfig, known.identifier)

@@ -46,8 +46,9 @@ class TakingOver:
     def marks(self, name: str, key: ObjectKey) -> list[pulumi.ResourceTransform]:
         """Return transforms that mark an object that comes to a member, if it stood there before.
 
-        The mark, and that the engine keeps the object, come with the update that takes it over: the object may leave
-        in the very next one. What arrives is known before anything is registered, and what is there only later.
+        The mark, and that the engine keeps the object, come with the update that takes it over: the
+        object may leave in the very next one. What arrives is known before anything is registered,
+        and what is there only later.
         """
         if in_process() or (arrival := self._coming.get((name, key))) is None:
             return []
@@ -104,7 +105,8 @@ class TakingOver:
         return bool(known and known.uid and self.plan.options.confirm)
 
     async def _found_now(self, arrival: Arrival) -> frozenset[Pair]:
-        """Return whether an object is on its member when it is its turn: the others may have taken some time.
+        """Return whether an object is on its member when it is its turn: the others may have taken
+        some time.
 
         Raises:
             RefusedError: it must not be taken over any more, or the member cannot be asked.

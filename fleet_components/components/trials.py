@@ -140,12 +140,12 @@ class FormTrials:
 def replacing(plan: FleetPlan, cluster: str) -> tuple[Wanted, ...]:
     """Return the objects that a member deletes and creates anew, in their new form."""
     found: list[Wanted] = []
-    for one in plan.subjects:
-        pairs = ((cluster, key) for key in one.keys(cluster)) if cluster in one.deliveries else ()
-        if one.hub or plan.replaced.keys().isdisjoint(pairs):
+    for subject in plan.subjects:
+        pairs = ((cluster, key) for key in subject.keys(cluster)) if cluster in subject.deliveries else ()
+        if subject.hub or plan.replaced.keys().isdisjoint(pairs):
             continue
-        mode = one.deliveries[cluster].mode
-        for data in plan.emitted(one, cluster):
+        mode = subject.deliveries[cluster].mode
+        for data in plan.emitted(subject, cluster):
             if (cluster, Manifest(data).key) in plan.replaced:
                 found.append(Wanted(data, mode, plan.manager))
     return tuple(found)

@@ -37,7 +37,14 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
         except Unanswered as error:
             raise FleetError([Problem(f"the list of approvals {error.what}", subject=_HUB, hint=_ROLE)]) from None
     if found is None:
-        raise FleetError([Problem("does not serve approvals of update runs, as a hub of KubeFleet does", subject=_HUB)])
+        raise FleetError(
+            [
+                Problem(
+                    "does not serve approvals of update runs, as a hub of KubeFleet does",
+                    subject=_HUB,
+                )
+            ]
+        )
     return approvals_of(*found)
 
 
@@ -98,8 +105,8 @@ def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
             listed = hub.get(f"/apis/{version}")["resources"]
             kinds = [one for one in listed if "/" not in one["name"]]
             found = {
-                one["kind"]: Resource(version, one["kind"], one["name"], namespaced=bool(one["namespaced"]))
-                for one in kinds
+                kind["kind"]: Resource(version, kind["kind"], kind["name"], namespaced=bool(kind["namespaced"]))
+                for kind in kinds
             }
         except Unanswered as error:
             if error.code != http.NOT_FOUND:

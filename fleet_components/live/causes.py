@@ -41,7 +41,10 @@ def causes(member: Connection, live: Mapping[str, Any]) -> Iterator[str]:
 
 def _conditions(live: Mapping[str, Any]) -> Iterator[str]:
     for one in value_at(live, ("status", "conditions")) or ():
-        wrong = {"False": one.get("type") in _GOOD_WHEN_TRUE, "True": one.get("type") in _BAD_WHEN_TRUE}
+        wrong = {
+            "False": one.get("type") in _GOOD_WHEN_TRUE,
+            "True": one.get("type") in _BAD_WHEN_TRUE,
+        }
         if wrong.get(one.get("status"), False) and one.get("message"):
             yield f"{one.get('reason')}: {one['message']}"
 
@@ -51,22 +54,28 @@ def _pods(member: Connection, space: str, live: Mapping[str, Any]) -> Sequence[M
     if not isinstance(labels, Mapping) or not labels:
         return ()
     query = urlencode(
-        {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items()), "limit": _MOST_READ}
+        {
+            "labelSelector": ",".join(f"{key}={value}" for key, value in labels.items()),
+            "limit": _MOST_READ,
+        }
     )
     return (member.ask("GET", f"{space}/pods?{query}") or {}).get("items") or ()
 
 
 def _is_ready(pod: Mapping[str, Any]) -> bool:
     conditions = value_at(pod, ("status", "conditions")) or ()
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
 
 
 def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
     status = pod.get("status") or {}
-    for one in status.get("conditions") or ():
-        if one.get("type") == "PodScheduled" and one.get("status") == "False":
-            yield f"{one.get('reason')}: {one.get('message')}"
-    for one in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            yield f"{condition.get('reason')}: {condition.get('message')}"
+    for one in (
+        *(status.get("initContainerStatuses") or ()),
+        *(status.get("containerStatuses") or ()),
+    ):
         waiting = value_at(one, ("state", "waiting")) or {}
         ended = value_at(one, ("lastState", "terminated")) or value_at(one, ("state", "terminated")) or {}
         told = [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"] if waiting.get("reason") else []
@@ -79,8 +88,12 @@ def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
 def _events(member: Connection, space: str, names: set[str]) -> Iterator[str]:
     query = urlencode({"fieldSelector": "type=Warning", "limit": _MOST_READ})
     items = (member.ask("GET", f"{space}/events?{query}") or {}).get("items") or ()
-    about = [one for one in items if value_at(one, ("involvedObject", "name")) in names]
-    newest = sorted(about, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""), reverse=True)
+    about = [item for item in items if value_at(item, ("involvedObject", "name")) in names]
+    newest = sorted(
+        about,
+        key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""),
+        reverse=True,
+    )
     for one in newest[:_MOST_EVENTS]:
         yield str(one.get("message"))
 

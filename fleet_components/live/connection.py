@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _UNDELETED = "cannot be deleted: {}"
 _REFUSED = _UNDELETED.format("its cluster {}")
 _LONGEST = 2000
-# msgspec, which lightkube reads with, ends the process when two threads are the first to read (seen with 0.22.0).
+# msgspec, which lightkube reads with, ends the process when two threads are the first to read (seen
+# with 0.22.0).
 _READING = threading.Lock()
 _SPACE = "/api/v1/namespaces/{}"
 _HINT = "run again when the cluster answers and lets the kubeconfig's user get and delete it, or delete it by hand"
@@ -62,8 +63,10 @@ class Answer:
     """A cluster's answer: who it is, and which objects it has.
 
     Attributes:
-        uid: the uid of the namespace kube-system, which identifies a cluster; None if it could not be asked.
-        objects: those that it was asked for and has, as it has them; None if it could not be asked for all of them.
+        uid: the uid of the namespace kube-system, which identifies a cluster; None if it could not
+            be asked.
+        objects: those that it was asked for and has, as it has them; None if it could not be asked
+            for all of them.
     """
 
     uid: str | None = None
@@ -84,7 +87,7 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
         with connected(kubeconfig, deadline) as member:
             uid = member.ask("GET", _SPACE.format("kube-system"))["metadata"]["uid"]
             told.append(Answer(uid))
-            told.append(Answer(uid, {one: found for one in objects if (found := member.get(one))}))
+            told.append(Answer(uid, {item: found for item in objects if (found := member.get(item))}))
 
     within(timeout + len(objects) / 10, ask)
     return told[-1]
@@ -98,15 +101,17 @@ def delete_leftovers(
     spares_found: bool = False,
     timeout: float = 30.0,
 ) -> tuple[Leftover, ...]:
-    """Delete objects that a stack left behind on a cluster; their dependents are deleted in the background.
+    """Delete objects that a stack left behind on a cluster; their dependents are deleted in the
+    background.
 
-    An object is left alone if it is gone or being deleted, if the cluster no longer serves its kind, or if its
-    annotation names another stack or is missing.
+    An object is left alone if it is gone or being deleted, if the cluster no longer serves its
+    kind, or if its annotation names another stack or is missing.
 
     Args:
         kubeconfig: the text of a kubeconfig.
         objects: objects that may still exist.
-        stacks: the names of the stack, as ``organization/project/stack``: its own, and those that it had before.
+        stacks: the names of the stack, as ``organization/project/stack``: its own, and those that
+            it had before.
         spares_found: True to leave objects alone that stood there before the stack took them over.
         timeout: limit for the whole call, in seconds.
 
@@ -120,7 +125,8 @@ def delete_leftovers(
 
     def delete(deadline: float) -> None:
         with connected(kubeconfig, deadline) as member:
-            # The kubeconfig works: what is not reached before the deadline is reported with this reason.
+            # The kubeconfig works: what is not reached before the deadline is reported with this
+            # reason.
             outcome.update(dict.fromkeys(objects, _UNDELETED.format(SILENT)))
             for leftover in outcome:
                 with suppress(Exception):
@@ -135,7 +141,8 @@ def delete_leftovers(
 
 
 def within(timeout: float, work: Callable[[float], None]) -> None:
-    """Run a function in a thread, which is abandoned on a timeout: resolving a host name has no timeout of its own.
+    """Run a function in a thread, which is abandoned on a timeout: resolving a host name has no
+    timeout of its own.
 
     Errors are dropped, because the errors of libraries may quote the kubeconfig.
     """
@@ -186,7 +193,11 @@ class UnexpectedAnswer(Exception):
     """
 
     def __init__(
-        self, what: str, code: int = 0, said: str = "", details: Mapping[str, Any] = MappingProxyType({})
+        self,
+        what: str,
+        code: int = 0,
+        said: str = "",
+        details: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         super().__init__(what)
         self.code, self.said, self.details = code, said or what, details
@@ -251,7 +262,11 @@ class Connection:
             UnexpectedAnswer: the cluster refuses the object.
         """
         path = self._path(Leftover.like(data))
-        options = {"dryRun": "All", "fieldManager": manager, **({} if create else {"force": str(force).lower()})}
+        options = {
+            "dryRun": "All",
+            "fieldManager": manager,
+            **({} if create else {"force": str(force).lower()}),
+        }
         # An object can be read in any version of its group, and is sent in its own only.
         if f"/{data['apiVersion']}/" not in path:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
@@ -273,7 +288,8 @@ class Connection:
         return self.ask("GET", path) if path else None
 
     def items(self, group: str, kind: str, label: str = "") -> list[Mapping[str, Any]]:
-        """Return all objects of a kind, those with a label if one is given; nothing if the kind is not served.
+        """Return all objects of a kind, those with a label if one is given; nothing if the kind is
+        not served.
 
         Raises:
             TimeoutError: the deadline has passed.
@@ -321,7 +337,8 @@ class Connection:
         metadata = found["metadata"]
         if _annotations(found).get(STACK_ANNOTATION) not in stacks or metadata.get("deletionTimestamp"):
             return False
-        # The precondition spares an object that somebody creates under the same name in the meantime.
+        # The precondition spares an object that somebody creates under the same name in the
+        # meantime.
         options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}
         options |= {"apiVersion": "v1", "kind": "DeleteOptions"}
         return self.ask("DELETE", path, options) is not None
@@ -341,7 +358,8 @@ class Connection:
     def _roots(self, group: str, version: str) -> list[str]:
         if not group:
             return ["/api/v1"]
-        # The list of all groups, since a server without the Kubernetes API answers 404 for a single group too.
+        # The list of all groups, since a server without the Kubernetes API answers 404 for a single
+        # group too.
         groups = {each["name"]: each["versions"] for each in self._once("/apis")["groups"]}
         versions = sorted((each["version"] for each in groups.get(group, ())), key=lambda each: each != version)
         return [f"/apis/{group}/{each}" for each in versions]

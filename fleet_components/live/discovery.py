@@ -27,7 +27,8 @@ class _Told:
 
 
 def served_by(cluster: Getter) -> Served:
-    """Return the kinds that can be listed, by group and kind, each in the version that the cluster prefers.
+    """Return the kinds that can be listed, by group and kind, each in the version that the cluster
+    prefers.
 
     Raises:
         Unanswered: the cluster does not tell.
@@ -66,9 +67,12 @@ def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Told]:
         name = str(group.get("metadata", {}).get("name") or "")
         for version in group.get("versions") or ():
             api = f"{name}/{version['version']}" if name else str(version["version"])
-            for one in version.get("resources") or ():
-                kind, namespaced = (one.get("responseKind") or {}).get("kind"), one.get("scope") == "Namespaced"
-                yield from _told(api, kind, one["resource"], one, namespaced=namespaced)
+            for resource in version.get("resources") or ():
+                kind, namespaced = (
+                    (resource.get("responseKind") or {}).get("kind"),
+                    resource.get("scope") == "Namespaced",
+                )
+                yield from _told(api, kind, resource["resource"], resource, namespaced=namespaced)
 
 
 def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
@@ -76,12 +80,19 @@ def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
         try:
             resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
         except Unanswered as error:
-            # A group whose own API server is away is not served, as for kubectl; nothing else may be missing.
+            # A group whose own API server is away is not served, as for kubectl; nothing else may
+            # be missing.
             if error.code in (http.NOT_FOUND, http.SERVICE_UNAVAILABLE):
                 continue
             raise
-        for one in resources:
-            yield from _told(api, one["kind"], one["name"], one, namespaced=bool(one["namespaced"]))
+        for resource in resources:
+            yield from _told(
+                api,
+                resource["kind"],
+                resource["name"],
+                resource,
+                namespaced=bool(resource["namespaced"]),
+            )
 
 
 def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

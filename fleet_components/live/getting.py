@@ -24,7 +24,12 @@ T = TypeVar("T")
 MOST_BYTES = 1024 * 2**20
 """Largest size of all answers of one cluster."""
 _ATTEMPTS, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.2, 10.0
-_BUSY = (http.TOO_MANY_REQUESTS, http.INTERNAL_SERVER_ERROR, http.SERVICE_UNAVAILABLE, http.GATEWAY_TIMEOUT)
+_BUSY = (
+    http.TOO_MANY_REQUESTS,
+    http.INTERNAL_SERVER_ERROR,
+    http.SERVICE_UNAVAILABLE,
+    http.GATEWAY_TIMEOUT,
+)
 """Statuses after which a client asks again where the answer tells when, as client-go does."""
 _LATE = "is not answered in {:g} s"
 
@@ -33,8 +38,8 @@ class Unanswered(Exception):
     """A request that has no usable answer.
 
     Args:
-        what: the reason, in words that follow what was asked for. Nothing of the answer is in it, which may repeat
-            what it was sent.
+        what: the reason, in words that follow what was asked for. Nothing of the answer is in it,
+            which may repeat what it was sent.
         code: the HTTP status; 0 if there is none.
         hint: what would do; empty if nothing better can be said than to try again.
     """
@@ -65,7 +70,8 @@ class Getter:
         connection: the connection, with its deadline.
         timeout: how long the whole may take, in seconds, for messages.
         budget: the time and the bytes that its answers may take.
-        date: the time of the cluster's own clock at its first answer; None before that, and if it did not tell.
+        date: the time of the cluster's own clock at its first answer; None before that, and if it
+            did not tell.
     """
 
     connection: Connection
@@ -77,7 +83,8 @@ class Getter:
         """Return the value of a JSON answer.
 
         Raises:
-            Unanswered: there is no usable answer, after a few attempts if the cluster is busy or hangs up.
+            Unanswered: there is no usable answer, after a few attempts if the cluster is busy or
+                hangs up.
         """
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1
@@ -88,7 +95,8 @@ class Getter:
         raise AssertionError  # the last attempt returns or raises
 
     def within(self, work: Callable[[], T]) -> T:
-        """Run a function until the deadline, in a thread of its own: no library ends all its waits in time.
+        """Run a function until the deadline, in a thread of its own: no library ends all its waits
+        in time.
 
         Raises:
             Unanswered: it has raised that, or has not ended.
@@ -163,7 +171,8 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
         timeout: limit for all that is done with it, in seconds; a credential plugin counts, too.
 
     Raises:
-        Unreachable: the kubeconfig or its credential plugin does not work. No secret of them is shown.
+        Unreachable: the kubeconfig or its credential plugin does not work. No secret of them is
+            shown.
     """
     deadline = time.monotonic() + timeout
     why, hint = "its kubeconfig does not work: something in it is missing, or cannot be read", ""
@@ -175,9 +184,15 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
                 found = stack.enter_context(connected(kubeconfig, deadline))
             except OSError:
                 fields = f" as {few(found_fields)}" if (found_fields := unreadable(kubeconfig)) else ""
-                why, hint = f"a file that its kubeconfig names{fields} cannot be read", "is it there, and yours?"
+                why, hint = (
+                    f"a file that its kubeconfig names{fields} cannot be read",
+                    "is it there, and yours?",
+                )
             except FleetError as error:
-                why, hint = "; ".join(one.what for one in error.problems), error.problems[0].hint
+                why, hint = (
+                    "; ".join(problem.what for problem in error.problems),
+                    error.problems[0].hint,
+                )
         if found is None:
             raise Unreachable(why, hint)
         yield Getter(found, timeout, Budget(deadline, MOST_BYTES))

@@ -59,7 +59,8 @@ def ask_hub(
         watch: is told how many lists have come.
 
     Raises:
-        FleetError: the hub cannot be asked, runs neither system, or does not answer for what steers it.
+        FleetError: the hub cannot be asked, runs neither system, or does not answer for what steers
+            it.
     """
     try:
         with getter(kubeconfig, timeout) as hub:
@@ -88,7 +89,8 @@ def _at(kubeconfig: str, error: FleetError) -> FleetError:
     """Return an error with the context and the address of the hub in place of its bare name."""
     where = endpoint_of(kubeconfig)
     return FleetError(
-        attrs.evolve(one, subject=f"{HUB} ({where})") if where and one.subject == HUB else one for one in error.problems
+        attrs.evolve(problem, subject=f"{HUB} ({where})") if where and problem.subject == HUB else problem
+        for problem in error.problems
     )
 
 
@@ -145,7 +147,8 @@ def _answers(
                 everywhere[one["metadata"]["namespace"]].append(one)
             found.update((query, tuple(everywhere[query.namespace])) for query in asked)
         except Unanswered:
-            # The user may be allowed to list in single namespaces only, or all of them may be too much.
+            # The user may be allowed to list in single namespaces only, or all of them may be too
+            # much.
             ask_alone(asked)
 
     parts = _parts(listing, queries)

@@ -19,8 +19,9 @@ from fleet_components.model.text import visible
 NO_CLUSTER = yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "no-cluster"})
 """A kubeconfig that names no cluster and no user: its current context does not exist.
 
-The Kubernetes provider then sends nothing, and with ``delete_unreachable`` it drops from the state what it has to
-delete (pulumi/pulumi-kubernetes 4.34, ``Configure`` and ``Delete`` in ``provider/pkg/provider/provider.go``; client-go
+The Kubernetes provider then sends nothing, and with ``delete_unreachable`` it drops from the state
+what it has to delete (pulumi/pulumi-kubernetes 4.34, ``Configure`` and ``Delete`` in
+``provider/pkg/provider/provider.go``; client-go
 0.36, ``ConfirmUsable`` in ``tools/clientcmd/client_config.go``).
 """
 _HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
@@ -32,10 +33,12 @@ def kubeconfig_key(cluster: str) -> str:
 
 
 def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
-    """Return the text of a kubeconfig that is given as text or path; an output may have resolved to any type.
+    """Return the text of a kubeconfig that is given as text or path; an output may have resolved to
+    any type.
 
     Raises:
-        FleetError: there is none, the file cannot be read, or the text is not a kubeconfig. The text is never shown.
+        FleetError: there is none, the file cannot be read, or the text is not a kubeconfig. The
+            text is never shown.
     """
     if text_or_path is None:
         hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
@@ -83,7 +86,7 @@ def names_no_cluster(text: str) -> bool:
     """Return whether the text of a kubeconfig names a current context that it does not have."""
     with suppress(AttributeError, KeyError, TypeError, UnreadableError):
         config = read_yaml(text)
-        contexts = [one["name"] for one in config.get("contexts") or ()]
+        contexts = [context["name"] for context in config.get("contexts") or ()]
         return bool(config["current-context"]) and config["current-context"] not in contexts
     return False
 
@@ -103,7 +106,8 @@ def chosen(text: str, settings: Mapping[str, Any]) -> str:
 
 
 def endpoint_of(text: str) -> str:
-    """Return by which context and at which address a kubeconfig reaches its cluster: ``context prod, 10.0.0.4:6443``.
+    """Return by which context and at which address a kubeconfig reaches its cluster: ``context
+    prod, 10.0.0.4:6443``.
 
     Of the server host and port are told, and nothing of a user, a path or a query.
 
@@ -116,7 +120,7 @@ def endpoint_of(text: str) -> str:
     with suppress(AttributeError, KeyError, TypeError, ValueError):
         config = read_yaml(text)
         name = config["current-context"]
-        cluster = {one["name"]: one["context"] for one in config["contexts"]}[name]["cluster"]
+        cluster = {context["name"]: context["context"] for context in config["contexts"]}[name]["cluster"]
         url = urlsplit(str({one["name"]: one["cluster"] for one in config["clusters"]}[cluster]["server"]))
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
@@ -129,7 +133,11 @@ def _file_at(path: str) -> Path | None:
     try:
         found = Path(path).expanduser()
         return found if found.exists() else None
-    except (OSError, RuntimeError, ValueError):  # too long for a name, with a NUL, or the home of nobody
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):  # too long for a name, with a NUL, or the home of nobody
         return None
 
 
@@ -162,6 +170,6 @@ _PARTS = {"clusters": "cluster", "contexts": "context"}
 def _are_named(entries: object, of_one: str) -> bool:
     """Return whether a part of a kubeconfig is a list of maps with a name and the named map."""
     return isinstance(entries, list) and all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get(of_one), dict)
-        for one in entries
+        isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get(of_one), dict)
+        for entry in entries
     )

@@ -17,7 +17,10 @@ from fleet_components.model.text import few, nearest
 
 _PATHS = {"certificate-authority", "client-certificate", "client-key", "tokenFile"}
 _NOT_CARRIED_OUT = {
-    "cluster": {"proxy-url": "set HTTPS_PROXY instead", "tls-server-name": "give a server whose name is that"},
+    "cluster": {
+        "proxy-url": "set HTTPS_PROXY instead",
+        "tls-server-name": "give a server whose name is that",
+    },
     "user": {
         **dict.fromkeys(("as", "as-groups", "as-uid", "as-user-extra"), "give a kubeconfig of that user itself"),
         "auth-provider": "give a user with exec, as kubelogin convert-kubeconfig makes it",
@@ -35,8 +38,8 @@ def context_of(path: Path, context: str = "", *, subject: str) -> str:
         subject: what is reached by it, for messages.
 
     Raises:
-        FleetError: the file cannot be read, there is no such context, or it leads nowhere or needs what is not carried
-            out. Nothing of it is shown but the names of contexts and fields.
+        FleetError: the file cannot be read, there is no such context, or it leads nowhere or needs
+            what is not carried out. Nothing of it is shown but the names of contexts and fields.
     """
     return contexts_of(path, {subject: context})[subject]
 
@@ -55,7 +58,7 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:
-        raise FleetError([attrs.evolve(one, subject=next(iter(contexts))) for one in error.problems]) from None
+        raise FleetError([attrs.evolve(problem, subject=next(iter(contexts))) for problem in error.problems]) from None
     texts: dict[str, str] = {}
     problems: list[Problem] = []
     for subject, context in contexts.items():
@@ -83,7 +86,7 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
     except (AttributeError, KeyError, TypeError):
         problems.append(Problem("the kubeconfig is not one: its parts are not lists of names with what they name"))
     if problems:
-        raise FleetError([attrs.evolve(one, subject=subject, file=str(path)) for one in problems])
+        raise FleetError([attrs.evolve(problem, subject=subject, file=str(path)) for problem in problems])
     folder = path.resolve().parent
     parts = {name: {key: _absolute(key, value, folder) for key, value in part.items()} for name, part in found.items()}
     name = str(context or config.get("current-context"))
@@ -112,13 +115,17 @@ def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]
         problems.append(Problem(f'has no context "{name}"', hint=hint))
         return {}
     chosen = contexts[name]
-    clusters = {one["name"]: one["cluster"] for one in config["clusters"]}
+    clusters = {cluster["name"]: cluster["cluster"] for cluster in config["clusters"]}
     users = {one["name"]: one.get("user") or {} for one in config.get("users") or ()}
     if chosen.get("cluster") not in clusters or (chosen.get("user") and chosen["user"] not in users):
         what = f'the context "{name}" leads to a cluster or a user that is not in the file'
         problems.append(Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}"))
         return {}
-    found = {"context": chosen, "cluster": clusters[chosen["cluster"]], "user": users.get(chosen.get("user"), {})}
+    found = {
+        "context": chosen,
+        "cluster": clusters[chosen["cluster"]],
+        "user": users.get(chosen.get("user"), {}),
+    }
     problems += _refused(found)
     return found
 
@@ -127,7 +134,10 @@ def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     for part, fields in _NOT_CARRIED_OUT.items():
         for field, hint in fields.items():
             if found[part].get(field):
-                yield Problem(f'the {part} of the context has the field "{field}", which is not carried out', hint=hint)
+                yield Problem(
+                    f'the {part} of the context has the field "{field}", which is not carried out',
+                    hint=hint,
+                )
 
 
 def _absolute(field: str, value: Any, folder: Path) -> Any:

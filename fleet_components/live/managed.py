@@ -16,7 +16,8 @@ Entry = Mapping[str, Any]
 
 
 def is_managed(live: Mapping[str, Any], path: FieldPath) -> bool:
-    """Return whether somebody manages a field, or a part of it; the status and other subresources do not count.
+    """Return whether somebody manages a field, or a part of it; the status and other subresources
+    do not count.
 
     Every field of an object that names no managers counts as managed.
     """
@@ -52,18 +53,19 @@ def _names(key: str, index: Any, item: Any) -> bool:
 
 
 _TAKEN_OVER = ("kubectl", "before-first-apply")
-"""Beginnings of the names of managers whose fields the Kubernetes provider makes its own before it updates an object;
-fields that it does not send are removed with that (pulumi/pulumi-kubernetes v4.34.2, ``fixCSAFieldManagers`` in
-provider/pkg/await/await.go)."""
+"""Beginnings of the names of managers whose fields the Kubernetes provider makes its own before it
+updates an object; fields that it does not send are removed with that (pulumi/pulumi-kubernetes
+v4.34.2, ``fixCSAFieldManagers`` in provider/pkg/await/await.go)."""
 _PARKED = "kept-by-fleet-components/"
 _LONGEST_MANAGER = 128
 
 
 def parked(entries: Sequence[Entry], sent: Sequence[Mapping[str, Any]]) -> list[Entry]:
-    """Return ``managedFields`` with what others manage under names that the Kubernetes provider leaves alone.
+    """Return ``managedFields`` with what others manage under names that the Kubernetes provider
+    leaves alone.
 
-    Fields of an object that was or is sent stay as they are, so that the provider takes them over: a field that leaves
-    the source leaves the member, also if somebody has changed its value.
+    Fields of an object that was or is sent stay as they are, so that the provider takes them over:
+    a field that leaves the source leaves the member, also if somebody has changed its value.
 
     Args:
         entries: the entries of ``metadata.managedFields``.
@@ -88,12 +90,12 @@ def is_parked(entry: Entry) -> bool:
 
 def unparked(entries: Sequence[Entry]) -> list[Entry]:
     """Return ``managedFields`` with the names that :func:`parked` has changed as they were."""
-    return _united([{**one, "manager": one["manager"].removeprefix(_PARKED)} for one in entries])
+    return _united([{**entry, "manager": entry["manager"].removeprefix(_PARKED)} for entry in entries])
 
 
 def added(entries: Sequence[Entry], sent: Mapping[str, Any], manager: str) -> list[str]:
     """Return the fields that others manage and that are not sent, as paths with dots, the most general ones only."""
-    theirs = [one for one in entries if one["manager"] != manager and not one.get("subresource")]
+    theirs = [entry for entry in entries if entry["manager"] != manager and not entry.get("subresource")]
     parts = (_divided(one.get("fieldsV1") or {}, [sent])[0] for one in theirs)
     return sorted({path for part in parts for path in _paths(part, sent, "")})
 

@@ -10,7 +10,13 @@ import attrs
 
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.hub.karmada.marks import BINDING_MARKS
-from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
+from fleet_components.live.connection import (
+    Connection,
+    Leftover,
+    UnexpectedAnswer,
+    connected,
+    within,
+)
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
@@ -19,10 +25,16 @@ from fleet_components.plan.ways import Way
 T = TypeVar("T")
 _TRIES = 5
 _PLACEMENTS, _WORKS = "placement.kubernetes-fleet.io", "work.karmada.io"
-_PLACEMENT, _PLACEMENT_SPACE = "kubernetes-fleet.io/parent-CRP", "kubernetes-fleet.io/parent-placement-namespace"
+_PLACEMENT, _PLACEMENT_SPACE = (
+    "kubernetes-fleet.io/parent-CRP",
+    "kubernetes-fleet.io/parent-placement-namespace",
+)
 _SPACES: Mapping[str, str] = {Way.KUBEFLEET: "fleet-member-", Way.KARMADA: "karmada-es-"}
 _LEFT: Mapping[str, tuple[str, ...]] = {
-    Way.KUBEFLEET: ("kubernetes-fleet.io/last-applied-configuration", "kubernetes-fleet.io/spec-hash"),
+    Way.KUBEFLEET: (
+        "kubernetes-fleet.io/last-applied-configuration",
+        "kubernetes-fleet.io/spec-hash",
+    ),
     Way.KARMADA: ("work.karmada.io/conflict-resolution",),
 }
 """Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada v1.19)."""
@@ -83,7 +95,8 @@ def _is_hubs(owner: Mapping[str, Any]) -> bool:
 
 
 def release(member: Connection, one: Leftover, hub: str, stack: str, manager: str) -> None:
-    """Mark an object as a stack's, and take the marks of KubeFleet off it; nothing is done if it is not there.
+    """Mark an object as a stack's, and take the marks of KubeFleet off it; nothing is done if it is
+    not there.
 
     Args:
         member: the member.
@@ -107,8 +120,16 @@ def release(member: Connection, one: Leftover, hub: str, stack: str, manager: st
         patch = [
             # Only what was read is changed: somebody may write it meanwhile.
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-            {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
-            {"op": "add", "path": "/metadata/annotations", "value": {**annotations, STACK_ANNOTATION: stack}},
+            {
+                "op": "test",
+                "path": "/metadata/resourceVersion",
+                "value": metadata["resourceVersion"],
+            },
+            {
+                "op": "add",
+                "path": "/metadata/annotations",
+                "value": {**annotations, STACK_ANNOTATION: stack},
+            },
             *([{"op": "add", "path": "/metadata/ownerReferences", "value": owners}] if hub == Way.KUBEFLEET else ()),
         ]
         try:
@@ -162,25 +183,25 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
     each = (one for label in labels for one in hub.items(group, "Work", label))
     works = [one for one in each if _subjects(one, system) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
-    for one in works:
-        member = one["metadata"]["namespace"].removeprefix(_SPACES[system])
-        found = (Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(one))
+    for work in works:
+        member = work["metadata"]["namespace"].removeprefix(_SPACES[system])
+        found = (Leftover(it.api_version, it.kind, it.namespace, it.name) for it in _manifests(work))
         objects.setdefault(member, []).extend(found)
     return HeldObjects(
         {name: tuple(dict.fromkeys(found)) for name, found in objects.items()},
-        held=all(_is_held(one, system) for one in works),
-        let_go=not any(_is_applied(one) for one in works),
+        held=all(_is_held(work, system) for work in works),
+        let_go=not any(_is_applied(work) for work in works),
     )
 
 
 def _manifests(work: Mapping[str, Any]) -> list[Manifest]:
-    return [Manifest(one) for one in (work["spec"].get("workload") or {}).get("manifests") or ()]
+    return [Manifest(manifest) for manifest in (work["spec"].get("workload") or {}).get("manifests") or ()]
 
 
 def _subjects(work: Mapping[str, Any], system: str) -> set[ObjectKey]:
     """Return the placement that a Work is of, or the templates that are in it."""
     if system == Way.KARMADA:
-        return {one.key for one in _manifests(work)}
+        return {manifest.key for manifest in _manifests(work)}
     labels = work["metadata"]["labels"]
     space = labels.get(_PLACEMENT_SPACE) or ""
     kind = "ResourcePlacement" if space else "ClusterResourcePlacement"
@@ -194,8 +215,8 @@ def _is_held(work: Mapping[str, Any], system: str) -> bool:
     conditions = (work.get("status") or {}).get("conditions") or ()
     # A strategy that the agent has not seen yet does not bind it.
     seen = any(
-        one.get("type") == "Applied" and one.get("observedGeneration") == work["metadata"]["generation"]
-        for one in conditions
+        condition.get("type") == "Applied" and condition.get("observedGeneration") == work["metadata"]["generation"]
+        for condition in conditions
     )
     return seen and (spec.get("applyStrategy") or {}).get("whenToTakeOver") == "Never"
 
@@ -207,7 +228,8 @@ def _is_applied(work: Mapping[str, Any]) -> bool:
 
 
 def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: str) -> None:
-    """Tell a hub to let objects stay: placements take nothing over any more, policies preserve what they have placed.
+    """Tell a hub to let objects stay: placements take nothing over any more, policies preserve what
+    they have placed.
 
     Args:
         hub: the hub.
@@ -222,5 +244,7 @@ def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: s
     for one in steering:
         version, spec = ("v1beta1", _NEVER) if system == Way.KUBEFLEET else ("v1alpha1", _PRESERVED)
         hub.change(
-            Leftover(f"{one.group}/{version}", one.kind, one.namespace, one.name), {"spec": spec}, manager=manager
+            Leftover(f"{one.group}/{version}", one.kind, one.namespace, one.name),
+            {"spec": spec},
+            manager=manager,
         )

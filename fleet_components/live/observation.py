@@ -24,7 +24,11 @@ _UNREADABLE = "cannot be observed: its nodes and pods are not as Kubernetes has 
 
 
 def with_members(
-    observation: Observation, kubeconfigs: Mapping[str, str], *, timeout: float = 10.0, watch: Watch = unwatched
+    observation: Observation,
+    kubeconfigs: Mapping[str, str],
+    *,
+    timeout: float = 10.0,
+    watch: Watch = unwatched,
 ) -> Observation:
     """Return an observation of a hub with what some of its members say of themselves, which counts.
 
@@ -39,7 +43,7 @@ def with_members(
     Raises:
         FleetError: the hub has no member of a name.
     """
-    known = {str(one["metadata"]["name"]): one for one in observation.members}
+    known = {str(member["metadata"]["name"]): member for member in observation.members}
     if problems := [_unknown(name, known) for name in sorted(kubeconfigs.keys() - known.keys())]:
         raise FleetError(problems)
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
@@ -58,16 +62,18 @@ def members_alone(
     timeout: float = 10.0,
     watch: Watch = unwatched,
 ) -> Observation:
-    """Return an observation of clusters that no hub has, at the time of the clock that is furthest on.
+    """Return an observation of clusters that no hub has, at the time of the clock that is furthest
+    on.
 
-    A member that does not answer is silent. It is left out where there is an old record of it, which counts, and
-    otherwise declared: nothing is known but its name.
+    A member that does not answer is silent. It is left out where there is an old record of it,
+    which counts, and otherwise declared: nothing is known but its name.
 
     Args:
         system: the system whose members they are to be.
         kubeconfigs: the texts of kubeconfigs, by name of the member.
         recorded: the members of which there is a record.
-        unasked: those that an earlier observation has asked, and that are not named now; they are silent.
+        unasked: those that an earlier observation has asked, and that are not named now; they are
+            silent.
         timeout: limit for each member, in seconds.
         watch: is told how many have answered.
 

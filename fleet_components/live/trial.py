@@ -76,12 +76,12 @@ def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline) as member:
             reasons.append(SILENT)
-            for one in objects:
-                found[Manifest(one.data).key] = tried(member, one)
+            for item in objects:
+                found[Manifest(item.data).key] = tried(member, item)
 
     within(timeout + len(objects) / 4, ask)
     known, silent = dict(found), Trial(unchecked=reasons[-1])
-    return {key: known.get(key, silent) for key in (Manifest(one.data).key for one in objects)}
+    return {key: known.get(key, silent) for key in (Manifest(item.data).key for item in objects)}
 
 
 def tried(member: Connection, wanted: Wanted) -> Trial:

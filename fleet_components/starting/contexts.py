@@ -24,7 +24,8 @@ class Context:
     Attributes:
         name: its name.
         file: the kubeconfig.
-        cluster: what tells its cluster from others: the address of the server, or the name where it has none.
+        cluster: what tells its cluster from others: the address of the server, or the name where it
+            has none.
         current: True if it is the one that the file is used with.
     """
 
@@ -40,7 +41,8 @@ class Found:
 
     Attributes:
         members: a member for each cluster.
-        doubles: contexts of a cluster that is a member by another context, with the name of that member.
+        doubles: contexts of a cluster that is a member by another context, with the name of that
+            member.
     """
 
     members: tuple[NewMember, ...]
@@ -91,13 +93,13 @@ def _contexts(file: Path) -> Iterator[Context]:
     except FleetError as error:
         # There is no member yet that could be named.
         hint = "give a kubeconfig with clusters and contexts"
-        raise FleetError([attrs.evolve(one, subject="", hint=hint) for one in error.problems]) from None
+        raise FleetError([attrs.evolve(problem, subject="", hint=hint) for problem in error.problems]) from None
     clusters: Mapping[str, Any] = {one["name"]: one["cluster"] for one in config["clusters"]}
     current = config.get("current-context")
     problems: list[Problem] = []
     seen: set[str] = set()
-    for one in config["contexts"]:
-        name, cluster = one["name"], one["context"].get("cluster")
+    for context in config["contexts"]:
+        name, cluster = context["name"], context["context"].get("cluster")
         if name in seen:
             hint = "kubectl config rename-context gives one of them another name"
             problems.append(Problem(f'the context "{name}" is there twice', file=str(file), hint=hint))
@@ -107,7 +109,12 @@ def _contexts(file: Path) -> Iterator[Context]:
             problems.append(Problem(what, file=str(file), hint=hint))
         else:
             server = clusters[cluster].get("server")
-            yield Context(name, file, server if isinstance(server, str) else f"{file}: {cluster}", name == current)
+            yield Context(
+                name,
+                file,
+                server if isinstance(server, str) else f"{file}: {cluster}",
+                name == current,
+            )
         seen.add(name)
     if problems:
         raise FleetError(problems)
@@ -124,15 +131,18 @@ def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Prob
 
 def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:
     """Return a name for each context: its own; where several files have it, as ``default`` of k3s, with the file's."""
-    often = Counter(one.name for one in contexts)
+    often = Counter(context.name for context in contexts)
     names: dict[Context, str] = {}
     used = set(taken)
-    for one in contexts:
-        base = usable_name(f"{one.file.stem}-{one.name}" if often[one.name] > 1 else one.name, longest)
+    for context in contexts:
+        base = usable_name(
+            f"{context.file.stem}-{context.name}" if often[context.name] > 1 else context.name,
+            longest,
+        )
         name, number = base, 1
         while name in used:
             number += 1
             name = f"{base[: longest - len(str(number)) - 1].strip('-')}-{number}"
         used.add(name)
-        names[one] = name
+        names[context] = name
     return names

@@ -17,7 +17,10 @@ POLICIES = {"kubefleet": "placement.yaml", "karmada": "policy.yaml"}
 """File of the policy, by system."""
 STACK = "dev"
 """The stack of a new project."""
-SAMPLE_MEMBERS = (NewMember("east", {"environment": "production"}), NewMember("west", {"environment": "production"}))
+SAMPLE_MEMBERS = (
+    NewMember("east", {"environment": "production"}),
+    NewMember("west", {"environment": "production"}),
+)
 """The members of a fleet for which none is given."""
 _HEAD = "# The members: what the scheduler sees of each cluster. Labels are what policies choose by.\n"
 _EXAMPLE_HEAD = f"{_HEAD}# These two are examples: put your own in their place.\n"
@@ -33,7 +36,7 @@ def fleet_files(folder: Path, members: Sequence[NewMember], system: str) -> dict
         system: the system whose policies decide.
     """
     listed = (_HEAD if members else _EXAMPLE_HEAD) + "---\n".join(
-        to_yaml(_declared(one, system)) for one in members or SAMPLE_MEMBERS
+        to_yaml(_declared(member, system)) for member in members or SAMPLE_MEMBERS
     )
     policy = POLICIES[system]
     return {
@@ -49,7 +52,8 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     Args:
         folder: where the files go.
         source: the folder of the fleet, below it.
-        members: the members; those with a kubeconfig are reached by it, and without any the stack renders.
+        members: the members; those with a kubeconfig are reached by it, and without any the stack
+            renders.
 
     Raises:
         FleetError: a member is reached by another context than the one that its file is used with.
@@ -59,11 +63,14 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     name = usable_name(folder.absolute().name, 60)
     files = {folder / one: template(file).text(name=name) for one, file in _PROGRAM.items()}
     config: dict[str, Any] = {"fleet:source": source.absolute().relative_to(folder.absolute()).as_posix()}
-    reached = {one.name: _path(one.kubeconfig, folder) for one in members if one.kubeconfig}
+    reached = {member.name: _path(member.kubeconfig, folder) for member in members if member.kubeconfig}
     config |= {"fleet:kubeconfigs": reached} if reached else {"fleet:render": "out"}
     stack = template("Pulumi.dev.yaml").text(
         config=to_yaml({"config": config}),
-        rest=_unreached([one.name for one in members or SAMPLE_MEMBERS if not one.kubeconfig], rendered=not reached),
+        rest=_unreached(
+            [member.name for member in members or SAMPLE_MEMBERS if not member.kubeconfig],
+            rendered=not reached,
+        ),
     )
     return files | {folder / f"Pulumi.{STACK}.yaml": stack}
 
@@ -82,12 +89,14 @@ def _declared(member: NewMember, system: str) -> dict[str, Any]:
 
 def _unusable(members: Iterable[NewMember]) -> Iterator[Problem]:
     """Yield a problem for each member that the stack would reach by the wrong context: it uses the current one."""
-    for one in members:
-        if one.kubeconfig and not one.current:
-            what = f'"{one.context}" is not its current context, and a stack uses that one'
-            command = f"kubectl config view --minify --flatten --context {shlex.quote(one.context)} > {one.name}.yaml"
+    for member in members:
+        if member.kubeconfig and not member.current:
+            what = f'"{member.context}" is not its current context, and a stack uses that one'
+            command = (
+                f"kubectl config view --minify --flatten --context {shlex.quote(member.context)} > {member.name}.yaml"
+            )
             hint = f"{command}, and give that; or leave --project out"
-            yield Problem(what, subject=f"member {one.name}", file=str(one.kubeconfig), hint=hint)
+            yield Problem(what, subject=f"member {member.name}", file=str(member.kubeconfig), hint=hint)
 
 
 def _path(kubeconfig: Path, folder: Path) -> str:

@@ -51,10 +51,10 @@ def by_hand(given: Iterable[str], system: str) -> list[NewMember]:
 def twice(members: Iterable[NewMember]) -> Iterator[Problem]:
     """Yield a problem for each name that several members have."""
     seen: set[str] = set()
-    for one in members:
-        if one.name in seen:
-            yield Problem(f'there are two members "{one.name}"', hint="give each a name of its own")
-        seen.add(one.name)
+    for member in members:
+        if member.name in seen:
+            yield Problem(f'there are two members "{member.name}"', hint="give each a name of its own")
+        seen.add(member.name)
 
 
 def usable_name(text: str, longest: int) -> str:

@@ -1,7 +1,8 @@
 """The status of a template, as Karmada makes it of those of its copies.
 
-Source: ``pkg/resourceinterpreter/default/native/aggregatestatus.go`` and ``pkg/util/helper`` of Karmada 1.19. Times of
-the control plane and the generation of the template are left out: there is no control plane that had them.
+Source: ``pkg/resourceinterpreter/default/native/aggregatestatus.go`` and ``pkg/util/helper`` of
+Karmada 1.19. Times of the control plane and the generation of the template are left out: there is
+no control plane that had them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ Items = Sequence[Mapping[str, Any]]
 """Entries of ``aggregatedStatus``, sorted by cluster."""
 
 _SUMS = {
-    ("apps/v1", "Deployment"): "replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
+    (
+        "apps/v1",
+        "Deployment",
+    ): "replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
     ("apps/v1", "ReplicaSet"): "replicas readyReplicas availableReplicas",
-    ("apps/v1", "StatefulSet"): "replicas readyReplicas currentReplicas updatedReplicas availableReplicas",
+    (
+        "apps/v1",
+        "StatefulSet",
+    ): "replicas readyReplicas currentReplicas updatedReplicas availableReplicas",
     ("apps/v1", "DaemonSet"): (
         "currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady updatedNumberScheduled"
         " numberAvailable numberUnavailable"
@@ -31,7 +38,8 @@ _VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
 
 
 def aggregated(manifest: Manifest, items: Items) -> Status:
-    """Return the status of a template; empty if Karmada writes none, or by a script of another project.
+    """Return the status of a template; empty if Karmada writes none, or by a script of another
+    project.
 
     Args:
         manifest: the template.
@@ -110,7 +118,7 @@ def _condition(kind: str, reason: str, message: str) -> Status:
 
 def _true(status: Status) -> list[str]:
     """Return the types of the conditions that are true, in order."""
-    return [one["type"] for one in status.get("conditions") or () if one.get("status") == "True"]
+    return [condition["type"] for condition in status.get("conditions") or () if condition.get("status") == "True"]
 
 
 def _end(status: Status) -> str:

@@ -30,7 +30,10 @@ _OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
         "RolloutNotStartedYet",
         "The rollout is being blocked by the rollout strategy in {} cluster(s)",
     ),
-    (ROLLOUT_STARTED, TRUE): ("RolloutStarted", "All {} cluster(s) start rolling out the latest resource"),
+    (ROLLOUT_STARTED, TRUE): (
+        "RolloutStarted",
+        "All {} cluster(s) start rolling out the latest resource",
+    ),
     (OVERRIDDEN, FALSE): ("OverriddenFailed", "Failed to override resources in {} cluster(s)"),
     (OVERRIDDEN, TRUE): (
         "OverriddenSucceeded",
@@ -44,22 +47,32 @@ _OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
         "ApplyFailed",
         "Failed to apply resources to {} cluster(s), please check the `failedPlacements` status",
     ),
-    (APPLIED, TRUE): ("ApplySucceeded", "The selected resources are successfully applied to {} cluster(s)"),
+    (APPLIED, TRUE): (
+        "ApplySucceeded",
+        "The selected resources are successfully applied to {} cluster(s)",
+    ),
     (AVAILABLE, FALSE): (
         "ResourceNotAvailableYet",
         "The selected resources in {} cluster(s) are still not available yet",
     ),
-    (AVAILABLE, TRUE): ("ResourceAvailable", "The selected resources in {} cluster(s) are available now"),
+    (AVAILABLE, TRUE): (
+        "ResourceAvailable",
+        "The selected resources in {} cluster(s) are available now",
+    ),
     (DIFF_REPORTED, FALSE): (
         "DiffReportingIncompleteOrFailed",
         "Diff reporting in {} clusters is still in progress or has failed",
     ),
-    (DIFF_REPORTED, TRUE): ("DiffReportingCompleted", "Diff reporting in {} cluster(s) has been completed"),
+    (DIFF_REPORTED, TRUE): (
+        "DiffReportingCompleted",
+        "Diff reporting in {} cluster(s) has been completed",
+    ),
 }
 
 
 def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: bool) -> list[Condition]:
-    """Return the conditions of a placement that sum up those of its members, up to the first that is not True.
+    """Return the conditions of a placement that sum up those of its members, up to the first that
+    is not True.
 
     Args:
         kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
@@ -68,7 +81,7 @@ def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: 
     """
     found: list[Condition] = []
     for name in _REPORTED if reports else _WRITTEN:
-        here = [one for conditions in members for one in conditions if one.type == name]
+        here = [condition for conditions in members for condition in conditions if condition.type == name]
         # Unknown beats False, and False beats True.
         status = next((s for s in (UNKNOWN, FALSE) if any(one.status == s for one in here)), TRUE)
         counted = [one for one in here if one.status == status]
@@ -82,7 +95,8 @@ def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: 
 
 
 def undecided(kind: str, *, differ: bool) -> Condition:
-    """Return the condition of a placement that only update runs roll out, and whose members have no common revision.
+    """Return the condition of a placement that only update runs roll out, and whose members have no
+    common revision.
 
     Args:
         kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.

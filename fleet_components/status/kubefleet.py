@@ -1,8 +1,9 @@
 """Statuses of placements, in the form of KubeFleet's API.
 
-Source: ``PlacementStatus`` and ``SchedulingPolicySnapshotStatus`` of ``placement.kubernetes-fleet.io/v1``, and the
-controllers of KubeFleet 0.3.1 that fill the one from the other and from the bindings. Times and the generations of
-objects on the hub are left out: there is none.
+Source: ``PlacementStatus`` and ``SchedulingPolicySnapshotStatus`` of
+``placement.kubernetes-fleet.io/v1``, and the controllers of KubeFleet 0.3.1 that fill the one from
+the other and from the bindings. Times and the generations of objects on the hub are left out: there
+is none.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def placement_status(decided: Decided, status: Status, observed: Mapping[str, Ob
     Args:
         decided: the placement.
         status: the scheduler's status, right after this decision or after the next scheduling.
-        observed: what is known of its objects, by member; nothing is known of members that are left out.
+        observed: what is known of its objects, by member; nothing is known of members that are left
+            out.
     """
     kind, subject = decided.subject.kind, _placement(decided)
     scheduled = status.placement_condition(kind)
@@ -85,7 +87,8 @@ def placement_status(decided: Decided, status: Status, observed: Mapping[str, Ob
 
 
 def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
-    """Return the part of the ``status`` of a placement that is decided before anything is delivered.
+    """Return the part of the ``status`` of a placement that is decided before anything is
+    delivered.
 
     It is that of the end of the update: the members have the revisions that are sent to them.
 
@@ -116,8 +119,8 @@ def cluster_decisions(status: Status) -> list[dict[str, Any]]:
 def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None = None) -> tuple[dict[str, Any], ...]:
     """Return the placement and its policy snapshot, each with nothing but its status.
 
-    With what is known of the members also the copy of the status that a hub puts into the namespace of a placement
-    whose status is ``NamespaceAccessible``.
+    With what is known of the members also the copy of the status that a hub puts into the namespace
+    of a placement whose status is ``NamespaceAccessible``.
 
     The status is that after the next scheduling, which stays the same while nothing changes.
 
@@ -149,7 +152,7 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
 def accessible_status(subject: PlacementSubject, status: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the object that shows the users of a namespace the status of the placement that brings it."""
     if subject.reports_in:
-        told = [one for one in status["conditions"] if one["type"] != STATUS_SYNCED]
+        told = [condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED]
         metadata = {"name": subject.key, "namespace": subject.reports_in}
         kind = f"{subject.kind}Status"
         yield {
@@ -183,7 +186,11 @@ class _Member:
         conditions, details = _conditions(decided, name, sent, observed)
         index = revision if isinstance(subject.strategy, External) else decided.record.revision
         entry = _entry(decision, index, conditions)
-        return cls(revision, tuple(conditions), {**entry, **{name: found for name, found in details.items() if found}})
+        return cls(
+            revision,
+            tuple(conditions),
+            {**entry, **{name: found for name, found in details.items() if found}},
+        )
 
 
 def _conditions(
@@ -331,7 +338,10 @@ def _placement(decided: Decided) -> PlacementSubject:
 
 
 def _object(
-    kind: str, metadata: Mapping[str, str], status: Mapping[str, Any], api_version: str = API_VERSION
+    kind: str,
+    metadata: Mapping[str, str],
+    status: Mapping[str, Any],
+    api_version: str = API_VERSION,
 ) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "status": status}
 

@@ -28,8 +28,8 @@ class HubRow:
 
     Attributes:
         member: its name.
-        forecast: what it was to have: ``newest`` or ``older`` content, with its replicas if they are divided, or ``not
-            there``.
+        forecast: what it was to have: ``newest`` or ``older`` content, with its replicas if they
+            are divided, or ``not there``.
         hub: what the hub has sent it, in the same words.
         causes: what the hub says of the member, and what else explains a difference.
         fine: True if the hub says that what it has sent is applied and available.
@@ -54,8 +54,8 @@ class OnHub:
     Attributes:
         rows: the members that were forecast, or that the hub has, by name.
         conditions: conditions of the whole, as the hub writes them.
-        shown: the placement, or the binding of the template, with nothing but the status that the hub has written;
-            empty if there is none yet.
+        shown: the placement, or the binding of the template, with nothing but the status that the
+            hub has written; empty if there is none yet.
         missing: True if the hub does not have it at all.
     """
 
@@ -73,7 +73,7 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
         listing: the answers of the hub.
         observation: what they amount to.
     """
-    found = next((one for one in observation.subjects if one.name == decided.name), None)
+    found = next((subject for subject in observation.subjects if subject.name == decided.name), None)
     holder = _holder(decided, listing) or {}
     status = holder.get("status") or {}
     if found is None and not status:
@@ -112,7 +112,11 @@ def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
     if not holder.get("status"):
         return {}
     metadata = {key: holder["metadata"][key] for key in ("name", "namespace") if holder["metadata"].get(key)}
-    return {**{key: holder[key] for key in ("apiVersion", "kind")}, "metadata": metadata, "status": holder["status"]}
+    return {
+        **{key: holder[key] for key in ("apiVersion", "kind")},
+        "metadata": metadata,
+        "status": holder["status"],
+    }
 
 
 def _holder(decided: Decided, listing: Listing) -> Object | None:
@@ -133,7 +137,12 @@ def _of_template(binding: Object, decided: Decided) -> bool:
     key: ObjectKey = subject.manifest.key
     group = str(resource.get("apiVersion", "")).rpartition("/")[0]
     asked = (group, resource.get("kind"), resource.get("namespace") or "", resource.get("name"))
-    return decided.subject.kind == TEMPLATE_KIND and asked == (key.group, key.kind, key.namespace, key.name)
+    return decided.subject.kind == TEMPLATE_KIND and asked == (
+        key.group,
+        key.kind,
+        key.namespace,
+        key.name,
+    )
 
 
 def _told(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -153,9 +162,9 @@ def _told(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list
 
 
 def _conditions(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]:
-    for one in conditions or ():
-        if one.get("status") not in _PASSING:
-            yield f"{one.get('reason')}: {one.get('message')}"
+    for condition in conditions or ():
+        if condition.get("status") not in _PASSING:
+            yield f"{condition.get('reason')}: {condition.get('message')}"
 
 
 def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
@@ -178,14 +187,14 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
     labels = dict(live["metadata"].get("labels") or {})
     if changed := sorted(key for key, text in known.labels.items() if labels.get(key) != text):
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"
-    taints = {(one.get("key"), one.get("effect")) for one in (live.get("spec") or {}).get("taints") or ()}
-    expected = {(one.key, one.effect) for one in known.taints}
+    taints = {(taint.get("key"), taint.get("effect")) for taint in (live.get("spec") or {}).get("taints") or ()}
+    expected = {(taint.key, taint.effect) for taint in known.taints}
     if added := sorted(f"{key}:{effect}" for key, effect in taints - expected):
         yield f"tainted on the hub since: {', '.join(added)}"
     if removed := sorted(f"{key}:{effect}" for key, effect in expected - taints):
         yield f"a taint is gone from the hub since: {', '.join(removed)}"
     status = live.get("status") or {}
-    agents = (one for agent in status.get("agentStatus") or () for one in agent.get("conditions") or ())
+    agents = (condition for agent in status.get("agentStatus") or () for condition in agent.get("conditions") or ())
     for one in (*(status.get("conditions") or ()), *agents):
         if one.get("type") in ("Ready", "Joined") and one.get("status") != "True":
             yield f"the hub does not reach it: {one.get('reason')}: {one.get('message')}"

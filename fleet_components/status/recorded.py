@@ -12,7 +12,13 @@ from fleet_components.content.availability import trackable
 from fleet_components.content.difference import Difference, amounts_alike, differences
 from fleet_components.content.replacement import as_sent
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.observed import Available, Compared, FieldDifference, ObservedMember, ObservedObject
+from fleet_components.model.observed import (
+    Available,
+    Compared,
+    FieldDifference,
+    ObservedMember,
+    ObservedObject,
+)
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
@@ -64,7 +70,9 @@ class _Reader:
 
     def __init__(self, plan: FleetPlan, decided: Decided, state: StackState, events: Events) -> None:
         self._plan, self._decided, self._state, self._events = plan, decided, state, events
-        self._reports = {one.name: one.outputs for one in state.resources.values() if one.type == names.REPORT}
+        self._reports = {
+            resource.name: resource.outputs for resource in state.resources.values() if resource.type == names.REPORT
+        }
         component = names.component_type(decided.subject.COMPONENT)
         urns = {*events.errors, *events.failed, *events.begun, *state.pending} - {""}
         parsed = (Urn.parse(text) for text in urns if names.is_urn(text))
@@ -108,7 +116,11 @@ class _Reader:
                 told = (FieldDifference(path, one.get("wanted"), one.get("there")) for path, one in fields.items())
                 degraded = str(key) in (report.get("degraded") or ())
                 compared: Compared = "FoundDiffInDegradedMode" if degraded else "FoundDiff"
-                yield attrs.evolve(found, compared=compared, differences=tuple(sorted(told, key=lambda it: it.path)))
+                yield attrs.evolve(
+                    found,
+                    compared=compared,
+                    differences=tuple(sorted(told, key=lambda it: it.path)),
+                )
             else:
                 yield attrs.evolve(found, compared="NoDiffFound")
 
@@ -141,7 +153,8 @@ class _Reader:
         if urn in self._events.begun:
             return attrs.evolve(found, causes=tuple(filter(None, (*error, self._events.notes.get(urn, "")))))
         written = stored is not None and (self._settled(cluster) or _is_sent(stored, wanted, delivery))
-        # The provider keeps the former inputs of an object that was updated and did not become ready.
+        # The provider keeps the former inputs of an object that was updated and did not become
+        # ready.
         written = written or (stored is not None and bool(kept) and _is_live(stored, wanted))
         if stored is None and wanted and self._runs(cluster):
             return attrs.evolve(found, causes=(*error, _FORGOTTEN), absent=True)
@@ -200,13 +213,13 @@ def _is_sent(stored: StoredResource, wanted: Mapping[str, Any] | None, delivery:
     old, new = (_unstamped(as_sent(data)) for data in (stored.inputs, wanted))
     if ENCRYPTED in (old.get("data"), old.get("stringData")):
         old, new = ({**data, "data": None, "stringData": None} for data in (old, new))
-    return not any(_counts(one, left_alone) for one in differences(old, new))
+    return not any(_counts(difference, left_alone) for difference in differences(old, new))
 
 
 def _is_live(stored: StoredResource, wanted: Mapping[str, Any] | None) -> bool:
     """Return whether an object was, when the provider read it last, as it is wanted; what is defaulted is left out."""
     live, new = ({**_unstamped(data), "data": None, "stringData": None} for data in (stored.outputs, wanted or {}))
-    return not any(one.new is not None and _counts(one, ()) for one in differences(live, new))
+    return not any(difference.new is not None and _counts(difference, ()) for difference in differences(live, new))
 
 
 def _counts(one: Difference, left_alone: Sequence[str]) -> bool:

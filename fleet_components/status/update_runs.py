@@ -1,7 +1,7 @@
 """Statuses of update runs and evictions, in the form of KubeFleet's API.
 
-Source: ``pkg/controllers/updaterun`` of KubeFleet 0.3.1. Times are left out, and the strategies that a run has copied,
-which are those of its source.
+Source: ``pkg/controllers/updaterun`` of KubeFleet 0.3.1. Times are left out, and the strategies
+that a run has copied, which are those of its source.
 """
 
 from __future__ import annotations
@@ -25,15 +25,24 @@ from fleet_components.status.conditions import FALSE, TRUE, to_wire
 _VERSION = "placement.kubernetes-fleet.io/v1beta1"
 _DELETION = "kubernetes-fleet.io/deleteStage"
 _INITIALIZED = Condition(
-    "Initialized", TRUE, "UpdateRunInitializedSuccessfully", "The UpdateRun initialized successfully"
+    "Initialized",
+    TRUE,
+    "UpdateRunInitializedSuccessfully",
+    "The UpdateRun initialized successfully",
 )
 _STARTED = Condition("Started", TRUE, "ClusterUpdatingStarted", "Cluster update started")
 _UPDATED = Condition("Succeeded", TRUE, "ClusterUpdatingSucceeded", "Cluster update completed successfully")
 _CREATED = Condition(
-    "ApprovalRequestCreated", TRUE, "StageTaskApprovalRequestCreated", "ApprovalRequest object is created"
+    "ApprovalRequestCreated",
+    TRUE,
+    "StageTaskApprovalRequestCreated",
+    "ApprovalRequest object is created",
 )
 _APPROVED = Condition(
-    "ApprovalRequestApproved", TRUE, "StageTaskApprovalRequestApproved", "ApprovalRequest object is approved"
+    "ApprovalRequestApproved",
+    TRUE,
+    "StageTaskApprovalRequestApproved",
+    "ApprovalRequest object is approved",
 )
 _ELAPSED = Condition("WaitTimeElapsed", TRUE, "AfterStageTaskWaitTimeElapsed", "Wait time elapsed")
 _STAGE_SUCCEEDED = (
@@ -53,7 +62,11 @@ _STAGE_SKIPPED = tuple(
 # How far a stage has come, and its condition.
 _NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _AFTER, _PASSED = range(6)
 _PROGRESS: Mapping[int, tuple[str, str, str]] = {
-    _BEFORE: (FALSE, "StageUpdatingWaiting", "Not all before-stage tasks are completed, waiting for approval"),
+    _BEFORE: (
+        FALSE,
+        "StageUpdatingWaiting",
+        "Not all before-stage tasks are completed, waiting for approval",
+    ),
     _MOVING: (TRUE, "StageUpdatingStarted", "Clusters in the stage started updating"),
     _STOPPED: (
         FALSE,
@@ -74,9 +87,19 @@ def api_objects(decided: Decided) -> Iterator[dict[str, Any]]:
     runs = f"{'' if namespace else 'Cluster'}StagedUpdateRun"
     scope = {"namespace": namespace} if namespace else {}
     for name, status in update_run_statuses(decided).items():
-        yield {"apiVersion": _VERSION, "kind": runs, "metadata": {"name": name, **scope}, "status": status}
+        yield {
+            "apiVersion": _VERSION,
+            "kind": runs,
+            "metadata": {"name": name, **scope},
+            "status": status,
+        }
     for name, status in eviction_statuses(decided).items():
-        yield {"apiVersion": _VERSION, "kind": EVICTION, "metadata": {"name": name}, "status": status}
+        yield {
+            "apiVersion": _VERSION,
+            "kind": EVICTION,
+            "metadata": {"name": name},
+            "status": status,
+        }
 
 
 def update_run_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
@@ -98,7 +121,9 @@ def eviction_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
     outcome = decided.outcome
     assert isinstance(outcome, PlacementOutcome)
     handled = outcome.record.memory.evictions.items()
-    return {name: {"conditions": [to_wire(one) for one in eviction.conditions]} for name, eviction in handled}
+    return {
+        name: {"conditions": [to_wire(condition) for condition in eviction.conditions]} for name, eviction in handled
+    }
 
 
 def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, Any]:
@@ -108,12 +133,15 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
     sent = _in_flight(decided)
     parts = [_Part(stage, clusters) for stage, clusters in zip(record.stages, record.clusters, strict=True)]
     reached = _reached(decided, run, record, parts)
-    conditions = [_INITIALIZED, *_progress(run, record, list(zip(parts, reached, strict=True)), sent)]
+    conditions = [
+        _INITIALIZED,
+        *_progress(run, record, list(zip(parts, reached, strict=True)), sent),
+    ]
     done = record.outcome == SUCCEEDED
     return {
         "conditions": list(map(to_wire, conditions)),
         "policySnapshotIndexUsed": str(record.snapshot),
-        "policyObservedClusterCount": len([one for part in parts for one in part.clusters]),
+        "policyObservedClusterCount": len([cluster for part in parts for cluster in part.clusters]),
         "resourceSnapshotIndexUsed": str(record.revision),
         "stagesStatus": [
             part.to_wire(run, record, how_far, _done(decided, part, how_far), sent)
@@ -135,12 +163,18 @@ class _Part:
     clusters: Sequence[str]
 
     def to_wire(
-        self, run: UpdateRun, record: RunRecord, how_far: int, done: frozenset[str], sent: frozenset[str]
+        self,
+        run: UpdateRun,
+        record: RunRecord,
+        how_far: int,
+        done: frozenset[str],
+        sent: frozenset[str],
     ) -> dict[str, Any]:
         """Return the stage in the form of the API."""
         begun = how_far in (_MOVING, _STOPPED, _AFTER, _PASSED)
         clusters = [
-            _cluster(one, updated=begun and one in done, started=begun and one in sent) for one in self.clusters
+            _cluster(cluster, updated=begun and cluster in done, started=begun and cluster in sent)
+            for cluster in self.clusters
         ]
         if how_far == _PASSED:
             conditions: Sequence[Condition] = _STAGE_SUCCEEDED if self.clusters else _STAGE_SKIPPED
@@ -153,7 +187,13 @@ class _Part:
             ],
             "afterStageTaskStatus": [
                 _task(
-                    run, record, self.stage, "after", task, asked=done >= set(self.clusters), passed=how_far == _PASSED
+                    run,
+                    record,
+                    self.stage,
+                    "after",
+                    task,
+                    asked=done >= set(self.clusters),
+                    passed=how_far == _PASSED,
                 )
                 for task in self.stage.after
             ],
@@ -176,7 +216,7 @@ def _done(decided: Decided, part: _Part, how_far: int) -> frozenset[str]:
     if how_far in (_AFTER, _PASSED):
         return frozenset(part.clusters)
     stages: Sequence[StageProgress] = decided.outcome.rollout.stages
-    return frozenset(name for one in stages if one.name == part.stage.name for name in one.done)
+    return frozenset(name for stage in stages if stage.name == part.stage.name for name in stage.done)
 
 
 def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequence[_Part]) -> list[int]:
@@ -187,7 +227,7 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
     if record.outcome == FAILED or run.state == "Initialize" or runs.run is None or runs.run.name != run.name:
         return [_NOT_REACHED] * len(parts)  # of a run that failed it is not kept how far it came
     found: list[int] = []
-    stages = {one.name: one for one in decided.outcome.rollout.stages}
+    stages = {stage.name: stage for stage in decided.outcome.rollout.stages}
     for number, part in enumerate(parts):
         open_so_far = all(one == _PASSED for one in found)
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
@@ -232,7 +272,7 @@ def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Conditi
             when = "before" if how_far == _BEFORE else "after"
             message = f"The updateRun is waiting for {when}-stage tasks in stage {name} to complete"
             return Condition("Progressing", FALSE, "UpdateRunWaiting", message)
-        if how_far == _MOVING and (stuck := [one for one in part.clusters if one in sent]):
+        if how_far == _MOVING and (stuck := [cluster for cluster in part.clusters if cluster in sent]):
             what = (
                 f"The updateRun is stuck waiting for {', '.join(stuck)} cluster(s) in stage {name} to finish updating"
             )
@@ -243,11 +283,21 @@ def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Conditi
 
 def _cluster(name: str, *, updated: bool, started: bool = False) -> dict[str, Any]:
     conditions = [_STARTED, _UPDATED] if updated else [_STARTED] if started else []
-    return {"clusterName": name, **({"conditions": list(map(to_wire, conditions))} if conditions else {})}
+    return {
+        "clusterName": name,
+        **({"conditions": list(map(to_wire, conditions))} if conditions else {}),
+    }
 
 
 def _task(
-    run: UpdateRun, record: RunRecord, stage: Stage, when: str, task: Task, *, asked: bool, passed: bool
+    run: UpdateRun,
+    record: RunRecord,
+    stage: Stage,
+    when: str,
+    task: Task,
+    *,
+    asked: bool,
+    passed: bool,
 ) -> dict[str, Any]:
     """Return a task of a stage in the form of the API."""
     if task.type != "Approval":

@@ -1,7 +1,7 @@
 """Objects of a placement on one member: what KubeFleet's agent and its hub would say of them.
 
-Source: ``pkg/controllers/workgenerator`` and ``pkg/controllers/workapplier`` of KubeFleet 0.3.1. A hub sends the
-objects of a placement in one work, and those of each envelope in one of their own.
+Source: ``pkg/controllers/workgenerator`` and ``pkg/controllers/workapplier`` of KubeFleet 0.3.1. A
+hub sends the objects of a placement in one work, and those of each envelope in one of their own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tupl
 
     Args:
         placement: the placement, as ``name`` or ``namespace/name``.
-        objects: the objects that were sent to the member, envelopes as they are; empty if that is unknown.
+        objects: the objects that were sent to the member, envelopes as they are; empty if that is
+            unknown.
         observed: what is known of them.
     """
     name = f"{placement.replace('/', '.')}-work"
@@ -73,7 +74,9 @@ def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tupl
 
 def _known(manifests: Iterable[Manifest], observed: ObservedMember) -> tuple[ObservedObject, ...]:
     known: Mapping[ObjectKey, ObservedObject] = {} if observed.unreached else observed.objects
-    return tuple(known.get(one.key) or ObservedObject(one.key, one.api_version) for one in manifests)
+    return tuple(
+        known.get(manifest.key) or ObservedObject(manifest.key, manifest.api_version) for manifest in manifests
+    )
 
 
 def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
@@ -81,20 +84,32 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     drifted = list(_drifted(works))
     # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
     if work := _first(works, lambda one: one.applied not in ("", "Applied")):
-        failed = {"failedPlacements": _cut(_failed(works)), "diffedPlacements": _cut(_in_the_way(works))}
-        return [_not_applied(f"{work.name} has failed to apply")], {**failed, "driftedPlacements": _cut(drifted)}
+        failed = {
+            "failedPlacements": _cut(_failed(works)),
+            "diffedPlacements": _cut(_in_the_way(works)),
+        }
+        return [_not_applied(f"{work.name} has failed to apply")], {
+            **failed,
+            "driftedPlacements": _cut(drifted),
+        }
     if work := _first(works, lambda one: not one.applied):
         return [_not_applied(f"{work.name} has not yet completed the apply op")], {}
     applied = Condition(APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied")
     details = {"driftedPlacements": _cut(drifted)}
     if work := _first(works, lambda one: not one.available):
-        return [applied, _unavailable(f"{work.name} has not yet completed availability check")], details
+        return [
+            applied,
+            _unavailable(f"{work.name} has not yet completed availability check"),
+        ], details
     if work := _first(works, lambda one: one.available == "ManifestNotAvailableYet"):
         details = {"failedPlacements": _cut(_failed(works)), **details}
         return [applied, _unavailable(f"{work.name} is not yet available")], details
     if work := _first(works, lambda one: one.available == "NotTrackable"):
         message = f"The availability of work object {work.name} is not trackable"
-        return [applied, Condition(AVAILABLE, TRUE, "NotAllWorkAreAvailabilityTrackable", message)], details
+        return [
+            applied,
+            Condition(AVAILABLE, TRUE, "NotAllWorkAreAvailabilityTrackable", message),
+        ], details
     available = Condition(AVAILABLE, TRUE, "AllWorkAreAvailable", "All corresponding work objects are available")
     return [applied, available], details
 
@@ -140,7 +155,7 @@ def _first(works: Iterable[Work], test: Callable[[ObservedObject], bool]) -> Wor
 
 
 def _all(works: Iterable[Work]) -> Iterator[tuple[Work, ObservedObject]]:
-    return ((work, one) for work in works for one in work.objects)
+    return ((work, item) for work in works for item in work.objects)
 
 
 def _failed(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
@@ -149,9 +164,15 @@ def _failed(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
         generation = {"observedGeneration": one.generation} if one.generation else {}
         if one.applied not in ("", "Applied"):
             message = f"Failed to apply the manifest (error: {_error(one)})"
-            yield {**_of(work, one), "condition": _condition(APPLIED, one.applied, message, generation)}
+            yield {
+                **_of(work, one),
+                "condition": _condition(APPLIED, one.applied, message, generation),
+            }
         elif one.available == "ManifestNotAvailableYet":
-            yield {**_of(work, one), "condition": _condition(AVAILABLE, one.available, _UNAVAILABLE, generation)}
+            yield {
+                **_of(work, one),
+                "condition": _condition(AVAILABLE, one.available, _UNAVAILABLE, generation),
+            }
 
 
 def _condition(name: str, reason: str, message: str, generation: Mapping[str, int]) -> dict[str, Any]:
@@ -197,11 +218,11 @@ def _generation(found: ObservedObject) -> dict[str, int]:
 def _fields(differences: Iterable[FieldDifference]) -> list[dict[str, str]]:
     return _cut(
         {
-            "path": one.path,
-            **({"valueInMember": one.there} if one.there is not None else {}),
-            **({"valueInHub": one.wanted} if one.wanted is not None else {}),
+            "path": difference.path,
+            **({"valueInMember": difference.there} if difference.there is not None else {}),
+            **({"valueInHub": difference.wanted} if difference.wanted is not None else {}),
         }
-        for one in differences
+        for difference in differences
     )
 
 

@@ -45,9 +45,11 @@ class CheckFailed(Exception):
 
 
 class FleetMocks(Mocks):
-    """Mocks that run the ``check`` of the fleet's own resources against the state before, and echo all other resources.
+    """Mocks that run the ``check`` of the fleet's own resources against the state before, and echo
+    all other resources.
 
-    Use them like any mocks: ``pulumi.runtime.set_mocks(FleetMocks())``, or with :func:`run_program`.
+    Use them like any mocks: ``pulumi.runtime.set_mocks(FleetMocks())``, or with
+    :func:`run_program`.
 
     Args:
         state: the state before the run; empty by default, as for a new stack.
@@ -59,7 +61,8 @@ class FleetMocks(Mocks):
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
         self.stacks = OtherStacks()
-        # By type and name, because mocks are not told the URN; a monitor that knows it calls ``stood``.
+        # By type and name, because mocks are not told the URN; a monitor that knows it calls
+        # ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
         self._deciding = threading.Lock()
@@ -76,8 +79,8 @@ class FleetMocks(Mocks):
             outputs = echoed(args.typ, args.inputs)
             new = computed(args.typ, args.name, outputs) if self.computes() else {}
             return args.resource_id or made_up, {**outputs, **new}
-        # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi SDK 3.272.0,
-        # pulumi/dynamic/__main__.py, Configure).
+        # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi
+        # SDK 3.272.0, pulumi/dynamic/__main__.py, Configure).
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
         # Secret inputs stay secret, whatever `check` returns for them.
         shown = {k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
@@ -88,9 +91,11 @@ class FleetMocks(Mocks):
         return not pulumi.runtime.is_dry_run()
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """Return outputs of this stack before the run or of another one, or what Azure's functions would return.
+        """Return outputs of this stack before the run or of another one, or what Azure's functions
+        would return.
 
-        Credential functions give a kubeconfig; of clusters and node pools the state says what stands.
+        Credential functions give a kubeconfig; of clusters and node pools the state says what
+        stands.
 
         Raises:
             RefusedError: the outputs of another stack are asked for, and nothing is known of it.
@@ -108,7 +113,7 @@ class FleetMocks(Mocks):
 
     def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
-        same_kind = (one for one in self.state.resources.values() if one.type.endswith(f":{kind}"))
+        same_kind = (resource for resource in self.state.resources.values() if resource.type.endswith(f":{kind}"))
         # A run keeps what was given; a function returns what a provider makes of it.
         found = (echoed(one.type, one.outputs) for one in same_kind if sought.items() <= one.inputs.items())
         return _plain(next(found, {}))

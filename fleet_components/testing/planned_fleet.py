@@ -1,7 +1,7 @@
 """A plan as rules see it: its members, placements and templates.
 
-Rules read these values and nothing else, so that one rule holds for both systems. The data of Secrets is hidden in all
-of them, since a test that fails prints what it has compared.
+Rules read these values and nothing else, so that one rule holds for both systems. The data of
+Secrets is hidden in all of them, since a test that fails prints what it has compared.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class PlannedFleet:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of the fleet as a whole, and of each placement."""
-        own = (text for one in self._plan.subjects for text in (*one.subject.warnings, *one.outcome.warnings))
+        own = (
+            text for subject in self._plan.subjects for text in (*subject.subject.warnings, *subject.outcome.warnings)
+        )
         return tuple(map(str, (*self._plan.warnings, *own)))
 
     @property
@@ -69,17 +71,23 @@ class PlannedFleet:
         """Return placements and templates.
 
         Args:
-            label: a label that the policy or any of its objects has, as :meth:`PlannedPlacement.has_label` takes it.
-            kind: ``ClusterResourcePlacement``, ``ResourcePlacement`` or ``Template``, or the kind of an object among
-                theirs, such as ``Deployment``.
+            label: a label that the policy or any of its objects has, as
+                :meth:`PlannedPlacement.has_label` takes it.
+            kind: ``ClusterResourcePlacement``, ``ResourcePlacement`` or ``Template``, or the kind
+                of an object among theirs, such as ``Deployment``.
             where: returns whether a placement is meant.
-            optional: whether there may be none. A rule over nothing holds, whatever is wrong with its question.
+            optional: whether there may be none. A rule over nothing holds, whatever is wrong with
+                its question.
 
         Raises:
             FleetError: none is found, or the label is no selector.
         """
         parsed(label)
-        found = tuple(one for one in self._placements if one.has_label(label) and one.concerns(kind) and where(one))
+        found = tuple(
+            placement
+            for placement in self._placements
+            if placement.has_label(label) and placement.concerns(kind) and where(placement)
+        )
         if found or optional:
             return found
         asked = " and ".join(filter(None, [label and f"the label {label}", kind and f"the kind {kind}"]))
@@ -90,21 +98,21 @@ class PlannedFleet:
         """Return one placement or template.
 
         Args:
-            name: its key, its ``Kind/key``, or the last part of the key if only one has it, not counting templates that
-                no policy has claimed.
+            name: its key, its ``Kind/key``, or the last part of the key if only one has it, not
+                counting templates that no policy has claimed.
 
         Raises:
             FleetError: none or several have this name.
         """
-        exact = [one for one in self._placements if name in (one.name, one.key)]
-        ending = [one for one in self._placements if one.key.rpartition("/")[2] == name]
+        exact = [placement for placement in self._placements if name in (placement.name, placement.key)]
+        ending = [placement for placement in self._placements if placement.key.rpartition("/")[2] == name]
         found = exact or [one for one in ending if one.policy] or ending
         if len(found) == 1:
             return found[0]
         if found:
             hint = f"there are: {few([one.name for one in found], 10)}"
             raise FleetError([Problem(visible(f'several placements are called "{name}"'), hint=hint)])
-        known = Vocabulary(one.key for one in self._placements)
+        known = Vocabulary(placement.key for placement in self._placements)
         raise FleetError([Problem(visible(f'there is no placement "{name}"'), hint=meant(name, known, "there is"))])
 
     def member(self, name: str) -> PlannedMember:
@@ -115,7 +123,10 @@ class PlannedFleet:
         """
         if found := self._by_name.get(name):
             return found
-        what, hint = f'there is no member "{name}"', meant(name, Vocabulary(self.members), "the members are")
+        what, hint = (
+            f'there is no member "{name}"',
+            meant(name, Vocabulary(self.members), "the members are"),
+        )
         raise FleetError([Problem(visible(what), hint="it is lost in this plan" if name in self.lost else hint)])
 
     def known(self, name: str) -> PlannedMember:
@@ -128,12 +139,14 @@ class PlannedFleet:
         A member may be in several zones. Those of which it is unknown are under the empty text.
 
         Raises:
-            FleetError: no member of the fleet has a value for it, so that it is misspelt or not declared.
+            FleetError: no member of the fleet has a value for it, so that it is misspelt or not
+                declared.
         """
         return grouped(members, by, self.members)
 
     def losing(self, *members: str, region: str = "") -> PlannedFleet:
-        """Return the fleet after this update, and after the loss of members for good: what is placed where then.
+        """Return the fleet after this update, and after the loss of members for good: what is
+        placed where then.
 
         Args:
             members: names of members.
@@ -170,11 +183,15 @@ class PlannedFleet:
             return "; ".join(told)
         if asked:
             return meant(asked[0], Vocabulary(found), "the labels are")
-        return f"there is: {few([one.name for one in self._placements])}; with optional=True there may be none"
+        return (
+            f"there is: {few([placement.name for placement in self._placements])}; with optional=True there may be none"
+        )
 
     @cached_property
     def _placements(self) -> tuple[PlannedPlacement, ...]:
-        return tuple(PlannedPlacement(self, one) for one in sorted(self._plan.subjects, key=lambda one: one.name))
+        return tuple(
+            PlannedPlacement(self, subject) for subject in sorted(self._plan.subjects, key=lambda one: one.name)
+        )
 
     @cached_property
     def _by_name(self) -> Mapping[str, PlannedMember]:

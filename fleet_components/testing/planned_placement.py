@@ -167,7 +167,8 @@ class PlannedPlacement:
         }
 
     def objects_on(self, member: str, kind: str = "") -> tuple[dict[str, Any], ...]:
-        """Return what a member gets, overrides and division of replicas included; Secrets read ``[secret]``.
+        """Return what a member gets, overrides and division of replicas included; Secrets read
+        ``[secret]``.
 
         Args:
             member: name of the member; one that does not have it gets nothing.
@@ -206,7 +207,8 @@ class PlannedPlacement:
         )
 
     def spread(self, by: By = "region") -> dict[str, Members]:
-        """Return the members that its policy picks by region, zone, provider, label or whatever a function says.
+        """Return the members that its policy picks by region, zone, provider, label or whatever a
+        function says.
 
         Those of which that is unknown are under the empty text.
         """
@@ -216,8 +218,9 @@ class PlannedPlacement:
         """Return whether its policy or any of its objects has a label.
 
         Args:
-            selector: as ``kubectl`` takes it: ``tier=0``, ``tier!=0``, ``tier in (0,1)``, ``tier``, ``!tier``, and
-                several with commas between them. ``tier!=0`` asks that neither policy nor any object has ``tier=0``.
+            selector: as ``kubectl`` takes it: ``tier=0``, ``tier!=0``, ``tier in (0,1)``, ``tier``,
+                ``!tier``, and several with commas between them. ``tier!=0`` asks that neither
+                policy nor any object has ``tier=0``.
 
         Raises:
             FleetError: it is no selector.
@@ -228,7 +231,10 @@ class PlannedPlacement:
     def label_values(self) -> Mapping[str, frozenset[str]]:
         """Values of each label on its policy and its objects."""
         found = defaultdict[str, set[str]](set)
-        for labels in (self.labels, *(Manifest(data).labels for data in self._decided.subject.objects)):
+        for labels in (
+            self.labels,
+            *(Manifest(data).labels for data in self._decided.subject.objects),
+        ):
             for key, value in labels.items():
                 found[key].add(str(value))
         return {key: frozenset(values) for key, values in found.items()}
@@ -245,7 +251,7 @@ class PlannedPlacement:
 
     def concerns(self, kind: str) -> bool:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
-        return kind in ("", self.kind) or any(kind == one.get("kind") for one in self._decided.subject.objects)
+        return kind in ("", self.kind) or any(kind == item.get("kind") for item in self._decided.subject.objects)
 
     @property
     def _left_later(self) -> set[str]:
@@ -257,7 +263,7 @@ class PlannedPlacement:
 
     def _explained(self, members: Iterable[str]) -> dict[str, MemberExplanation]:
         explanation = self._decided.subject.explain(self._decided.outcome, set(members))
-        return {one.cluster: one for one in explanation.members}
+        return {member.cluster: member for member in explanation.members}
 
     def _that(self, change: Change) -> Members:
         return self._named(name for name, entry in self._decided.entries.items() if entry.change is change)
@@ -272,4 +278,4 @@ class PlannedPlacement:
 
 def _shown(objects: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Return objects for a test, which may do with them what it likes: the plan serves other tests too."""
-    return tuple(copy.deepcopy(dict(redacted(one))) for one in objects)
+    return tuple(copy.deepcopy(dict(redacted(item))) for item in objects)

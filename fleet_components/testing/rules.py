@@ -1,4 +1,5 @@
-"""Rules that a team sets for its fleet, in tests against a plan: what breaks one is told all at once.
+"""Rules that a team sets for its fleet, in tests against a plan: what breaks one is told all at
+once.
 
 Example::
 
@@ -70,12 +71,13 @@ class BrokenRuleError(AssertionError):
 
     def __init__(self, rule: str, violations: Iterable[Violation]) -> None:
         self.rule, self.violations = rule, tuple(violations)
-        lines = (line for one in self.violations for line in str(one).splitlines())
+        lines = (line for violation in self.violations for line in str(violation).splitlines())
         super().__init__("\n".join([f"broken in {count(len(self.violations), 'place')}: {visible(rule)}", *_in(lines)]))
 
 
 class Broken:
-    """Violations of a rule, collected until the rule has been looked at everywhere; :func:`rule` makes one.
+    """Violations of a rule, collected until the rule has been looked at everywhere; :func:`rule`
+    makes one.
 
     Attributes:
         rule: the rule.
@@ -86,7 +88,13 @@ class Broken:
         self.rule = rule
         self.violations: list[Violation] = []
 
-    def by(self, placement: PlannedPlacement, what: str, members: Iterable[str] | None = None, hint: str = "") -> None:
+    def by(
+        self,
+        placement: PlannedPlacement,
+        what: str,
+        members: Iterable[str] | None = None,
+        hint: str = "",
+    ) -> None:
         """Add a violation.
 
         Args:
@@ -117,7 +125,8 @@ class Broken:
             raise BrokenRuleError(self.rule, self.violations)
 
 
-# Classes, not ``contextlib``: its frames would stand between the line of a test and what breaks the rule.
+# Classes, not ``contextlib``: its frames would stand between the line of a test and what breaks the
+# rule.
 @attrs.frozen
 class _Assumed(AbstractContextManager[None]):
     broken: Broken
@@ -126,7 +135,10 @@ class _Assumed(AbstractContextManager[None]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, BrokenRuleError):
             return False
-        whole = (attrs.evolve(one, when=": ".join(filter(None, [self.assumed, one.when]))) for one in error.violations)
+        whole = (
+            attrs.evolve(violation, when=": ".join(filter(None, [self.assumed, violation.when])))
+            for violation in error.violations
+        )
         self.broken.violations += whole
         return True
 
@@ -156,7 +168,8 @@ def at_least(placements: Placements, number: int, by: By = "member") -> None:
     Args:
         placements: one or several.
         number: the least number.
-        by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function of a member.
+        by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function of a
+            member.
 
     Raises:
         BrokenRuleError: one is in fewer.
@@ -171,7 +184,8 @@ def at_least(placements: Placements, number: int, by: By = "member") -> None:
 
 
 def stays_in(placements: Placements, allowed: Collection[str], by: By = "region") -> None:
-    """Require that no placement is anywhere else, now or once its rollout is through: data residency.
+    """Require that no placement is anywhere else, now or once its rollout is through: data
+    residency.
 
     Args:
         placements: one or several.
@@ -182,7 +196,14 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         BrokenRuleError: one is elsewhere.
     """
     if isinstance(allowed, str):
-        raise FleetError([Problem(f'"{visible(allowed)}" is one text', hint="give a set, a list or a tuple of texts")])
+        raise FleetError(
+            [
+                Problem(
+                    f'"{visible(allowed)}" is one text',
+                    hint="give a set, a list or a tuple of texts",
+                )
+            ]
+        )
     with rule(f"each stays in {few(sorted(allowed), 10)}") as broken:
         for one in _each(placements):
             groups = one.fleet.grouped(dict.fromkeys((*one.picked, *one.members)), by)
@@ -192,7 +213,8 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
 
 
 def not_only_together(placements: Placements, by: By = "region") -> None:
-    """Require that no two placements are in one region only, and that the same: its loss would take both.
+    """Require that no two placements are in one region only, and that the same: its loss would take
+    both.
 
     Args:
         placements: several.
@@ -210,7 +232,11 @@ def not_only_together(placements: Placements, by: By = "region") -> None:
             for one in several if len(several) > 1 else ():
                 others = few([other.name for other in several if other is not one])
                 where = f"{_where(by)} {value} only" if value else f"only where the {noun_of(by)} is unknown"
-                broken.by(one, f"is {where}, as {others}", hint=remedy(one, [value] if value else [], 2, by))
+                broken.by(
+                    one,
+                    f"is {where}, as {others}",
+                    hint=remedy(one, [value] if value else [], 2, by),
+                )
 
 
 def never_together(placements: Placements, by: By = "member") -> None:
@@ -245,7 +271,8 @@ def fulfilled(placements: Placements) -> None:
 
 
 def loses_at_most(placements: Placements, number: int = 0) -> None:
-    """Require that no placement loses more than a number of its members: with this update, or once it is through.
+    """Require that no placement loses more than a number of its members: with this update, or once
+    it is through.
 
     Raises:
         BrokenRuleError: one does.
@@ -268,10 +295,10 @@ def deletes_nothing(fleet: PlannedFleet, *kinds: str) -> None:
         BrokenRuleError: it does.
     """
     with rule(f"no {' or '.join(kinds) or 'object'} is deleted") as broken:
-        for one in fleet.departures:
-            if one.fate in (Fate.DELETED, Fate.SWEPT, Fate.UNDONE) and (not kinds or one.key.kind in kinds):
-                of = f" of {one.subject}" if one.subject else ""
-                broken.violations.append(Violation(f"{one.key}{of} on {one.cluster} is deleted"))
+        for departure in fleet.departures:
+            if departure.fate in (Fate.DELETED, Fate.SWEPT, Fate.UNDONE) and (not kinds or departure.key.kind in kinds):
+                of = f" of {departure.subject}" if departure.subject else ""
+                broken.violations.append(Violation(f"{departure.key}{of} on {departure.cluster} is deleted"))
 
 
 def _each(placements: Placements) -> tuple[PlannedPlacement, ...]:

@@ -11,11 +11,28 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice, resources
 
-from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource, of_component
+from fleet_components.azure.components.access import (
+    AzureAccess,
+    AzureAccessArgs,
+    Grant,
+    grant_problems,
+)
+from fleet_components.azure.components.arm import (
+    RESOURCE,
+    FleetAddress,
+    children_of,
+    fleet_resource,
+    of_component,
+)
 from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
-from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
+from fleet_components.azure.components.kubeconfig import (
+    Login,
+    decoded,
+    file_problems,
+    own_kubeconfig,
+    with_login,
+)
 from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.roles import HUB_ADMIN
 from fleet_components.azure.components.spending import tell_cost
@@ -38,26 +55,31 @@ PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
 class AzureHubArgs(Arguments):
     """Arguments of a fleet manager.
 
-    A hubless fleet can get a hub later. Everything else is fixed at creation: name, region and resource group; of a
-    hub also whether it is private, its VM size, DNS prefix and subnets. Changing one is refused in the preview.
+    A hubless fleet can get a hub later. Everything else is fixed at creation: name, region and
+    resource group; of a hub also whether it is private, its VM size, DNS prefix and subnets.
+    Changing one is refused in the preview.
 
     Attributes:
         resource_group: the resource group that holds it; it must exist.
         region: the short name of its region. Members may be anywhere.
         fleet_name: its name in Azure; empty for the component's name.
-        kind: ``public`` (a hub cluster that is reached over the internet), ``private`` (in a virtual network only) or
-            ``hubless`` (update runs only, free of charge).
+        kind: ``public`` (a hub cluster that is reached over the internet), ``private`` (in a
+            virtual network only) or ``hubless`` (update runs only, free of charge).
         network: where a private hub lives; needed for ``private``, not taken otherwise.
         vm_size: the size of the hub's one node; None lets Azure choose.
         dns_prefix: the DNS prefix of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
-        kubeconfig_file: the path of the hub's kubeconfig, which is taken as it is: for a tunnel to a private hub, or in
-            place of the answer of Azure, which the SDK asks for at API version 2024-05-02-preview; empty to ask Azure.
-        kubeconfig: the text of that kubeconfig instead, which may be a Pulumi output; not available in YAML.
-        grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they need.
-        role_wait: minutes, 60 at most, that new roles have to reach; 15 by default, 0 not to wait. A hub is asked until
-            it lets its user taint members, if a grant makes somebody its cluster admin. For the network of a private
-            hub the time is waited out, counted from the creation of the assignments, because nobody can be asked.
+        kubeconfig_file: the path of the hub's kubeconfig, which is taken as it is: for a tunnel to
+            a private hub, or in place of the answer of Azure, which the SDK asks for at API version
+            2024-05-02-preview; empty to ask Azure.
+        kubeconfig: the text of that kubeconfig instead, which may be a Pulumi output; not available
+            in YAML.
+        grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they
+            need.
+        role_wait: minutes, 60 at most, that new roles have to reach; 15 by default, 0 not to wait.
+            A hub is asked until it lets its user taint members, if a grant makes somebody its
+            cluster admin. For the network of a private hub the time is waited out, counted from the
+            creation of the assignments, because nobody can be asked.
         tags: Azure tags.
         sizes: the table for the cost estimate; None for the built-in one.
     """
@@ -100,7 +122,11 @@ class AzureHubArgs(Arguments):
         if self.kind == HUBLESS and self.vm_size is not None:
             yield Problem("a hubless fleet has no node", ("vmSize",), "leave it out")
         if (self.network is not None) != (self.kind == PRIVATE):
-            yield Problem("a private hub, and no other, needs a network", ("network",), "kind: private with a network")
+            yield Problem(
+                "a private hub, and no other, needs a network",
+                ("network",),
+                "kind: private with a network",
+            )
         elif self.network is not None:
             yield from self.network.problems(("network",))
 
@@ -114,9 +140,11 @@ class AzureHub(pulumi.ComponentResource):
         kubeconfig: the kubeconfig of the hub cluster, a secret; None without a hub cluster.
         kind: ``public``, ``private`` or ``hubless``, as declared.
         fqdn: the address of the hub's API server; None without a hub cluster.
-        principal_id: the object ID of the fleet's identity, be it system-assigned or, of a private hub, user-assigned.
+        principal_id: the object ID of the fleet's identity, be it system-assigned or, of a private
+            hub, user-assigned.
         resource: the fleet's resource, for all other outputs of Azure.
-        held: refuses changes that only a new hub could make, before anything of Azure is made or changed.
+        held: refuses changes that only a new hub could make, before anything of Azure is made or
+            changed.
     """
 
     fleet_id: pulumi.Output[str]
@@ -227,7 +255,8 @@ class OwnHub(Arguments):
 
     Attributes:
         provider: the Kubernetes provider of the hub cluster.
-        member_identity: returns the RBAC subject that a member's agent signs in with, given the member's name.
+        member_identity: returns the RBAC subject that a member's agent signs in with, given the
+            member's name.
     """
 
     provider: kubernetes.Provider
@@ -241,7 +270,7 @@ def _fqdn(properties: Any) -> Any:
 
 def _is_hubless(name: str) -> bool:
     """Return whether the fleet with this resource stands without a hub cluster, by the state before this run."""
-    found = [one.outputs.get("properties") or {} for one in read_stored((RESOURCE,)) if one.name == name]
+    found = [stored.outputs.get("properties") or {} for stored in read_stored((RESOURCE,)) if stored.name == name]
     return bool(found) and not any(properties.get("hubProfile") for properties in found)
 
 
@@ -254,7 +283,12 @@ def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:
             "dnsPrefix": args.dns_prefix or args.fleet_name,
             "network": args.network.fixed if args.network else None,
         }
-    return {"fleetName": args.fleet_name, "resourceGroup": args.resource_group, "region": args.region, "hub": hub}
+    return {
+        "fleetName": args.fleet_name,
+        "resourceGroup": args.resource_group,
+        "region": args.region,
+        "hub": hub,
+    }
 
 
 def _public_profile(args: AzureHubArgs) -> dict[str, Any]:
@@ -264,5 +298,9 @@ def _public_profile(args: AzureHubArgs) -> dict[str, Any]:
 
 def _private_profile(args: AzureHubArgs, place: HubPlace) -> dict[str, Any]:
     size = {"vmSize": args.vm_size} if args.vm_size else {}
-    server = {"enablePrivateCluster": True, "enableVnetIntegration": True, "subnetId": place.api_server}
+    server = {
+        "enablePrivateCluster": True,
+        "enableVnetIntegration": True,
+        "subnetId": place.api_server,
+    }
     return {"agentProfile": {"subnetId": place.agents, **size}, "apiServerAccessProfile": server}

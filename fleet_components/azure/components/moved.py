@@ -1,22 +1,28 @@
 """Keeps versions and node counts that Azure moves by itself: no later request asks for older ones.
 
-Update runs of the fleet move versions, the autoscaler moves node counts. ``ignore_changes`` alone does not do: Pulumi
-then sends the value of its state, which nobody updated since the last refresh. Nor can these fields just be left out:
+Update runs of the fleet move versions, the autoscaler moves node counts. ``ignore_changes`` alone
+does not do: Pulumi then sends the value of its state, which nobody updated since the last refresh.
+Nor can these fields just be left out:
 
-- ``count``: "Required parameter properties.count is missing (null)" is the answer to an update without it, and to
-  another number than the one that stands "Cannot manually scale AgentPool [...] with cluster autoscaler enabled".
-- ``kubernetesVersion`` of a cluster: no text promises that an update without it keeps what is there; the advice given
+- ``count``: "Required parameter properties.count is missing (null)" is the answer to an update
+without it, and to
+  another number than the one that stands "Cannot manually scale AgentPool [...] with cluster
+  autoscaler enabled".
+- ``kubernetesVersion`` of a cluster: no text promises that an update without it keeps what is
+there; the advice given
   with the service's change log of April 2022 is to read, change and write back.
-- ``orchestratorVersion`` of a pool can be left out: "If a node pool Kubernetes version isn't specified [...],
-  declaration falls back to the existing version defined for the node pool" (AKS, "Upgrade node pools"). A request for
-  a cluster must leave it out as long as it does not list all pools: "Using managed cluster api, all Agent pools'
-  OrchestratorVersion must be all specified or all unspecified. If all specified, they must be stay unchanged or the
-  same with control plane". So an upgrade by Pulumi lists all pools, any other request the first one without it.
+- ``orchestratorVersion`` of a pool can be left out: "If a node pool Kubernetes version isn't
+specified [...],
+  declaration falls back to the existing version defined for the node pool" (AKS, "Upgrade node
+  pools"). A request for a cluster must leave it out as long as it does not list all pools: "Using
+  managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all
+  unspecified. If all specified, they must be stay unchanged or the same with control plane". So an
+  upgrade by Pulumi lists all pools, any other request the first one without it.
 
-So an update asks Azure for what stands, and sends that. To show no update where there is none to make, the state is
-kept as it is (``ignore_changes``) while the rest of a request is that of the last update: a member's component holds
-the digests of its requests. What gets past this, such as a transform that changes a request, is refused before it is
-sent.
+So an update asks Azure for what stands, and sends that. To show no update where there is none to
+make, the state is kept as it is (``ignore_changes``) while the rest of a request is that of the
+last update: a member's component holds the digests of its requests. What gets past this, such as a
+transform that changes a request, is refused before it is sent.
 """
 
 from __future__ import annotations
@@ -44,7 +50,10 @@ from fleet_components.components.past import read_stored
 MEMBER_TYPE = "fleet:index:AzureMember"
 REQUESTS = "requests"
 """Output of a member's component: the digests of the requests that Azure accepted last, by resource name."""
-_CLUSTER, _POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
+_CLUSTER, _POOL = (
+    "azure-native:containerservice:ManagedCluster",
+    "azure-native:containerservice:AgentPool",
+)
 
 
 class Keeper:
@@ -58,14 +67,20 @@ class Keeper:
 
     def __init__(self, name: str, member: AksMember, component: pulumi.Resource) -> None:
         self._member, self._component = member, component
-        self._stands = {(one.type, one.name): one.outputs for one in read_stored((_CLUSTER, _POOL))}
-        self._before = [one.outputs.get(REQUESTS) or {} for one in read_stored((MEMBER_TYPE,)) if one.name == name]
+        self._stands = {(stored.type, stored.name): stored.outputs for stored in read_stored((_CLUSTER, _POOL))}
+        self._before = [
+            stored.outputs.get(REQUESTS) or {} for stored in read_stored((MEMBER_TYPE,)) if stored.name == name
+        ]
         self._digests: dict[str, str] = {}
 
     def cluster(
-        self, name: str, args: aks.ManagedClusterArgs, others: Sequence[aks.ManagedClusterAgentPoolProfileArgs]
+        self,
+        name: str,
+        args: aks.ManagedClusterArgs,
+        others: Sequence[aks.ManagedClusterAgentPoolProfileArgs],
     ) -> pulumi.ResourceOptions:
-        """Set what stands in the arguments of a cluster that exists, and return the options that keep it.
+        """Set what stands in the arguments of a cluster that exists, and return the options that
+        keep it.
 
         Args:
             name: the name of the cluster's resource.
@@ -73,7 +88,8 @@ class Keeper:
             others: the further pools, for an upgrade, which has to list all of them.
         """
         member, (first,) = self._member, args.agent_pool_profiles
-        # After a refresh or an upgrade the state lists all pools in the cluster, which this request does not.
+        # After a refresh or an upgrade the state lists all pools in the cluster, which this request
+        # does not.
         listed = "agentPoolProfiles" if len(self._listed(name)) > 1 else ""
         fields = [_Field(first, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion")]
         if self._azure_decides_version:
@@ -92,7 +108,8 @@ class Keeper:
     def pool(
         self, name: str, args: aks.AgentPoolArgs, pool: NodePool, cluster: pulumi.Resource
     ) -> pulumi.ResourceOptions:
-        """Set what stands in the arguments of a further pool that exists, and return the options that keep it.
+        """Set what stands in the arguments of a further pool that exists, and return the options
+        that keep it.
 
         Args:
             name: the name of the pool's resource.
@@ -128,7 +145,10 @@ class Keeper:
         return sorted({field.path for field in fields}) if known else None
 
     def _guard(
-        self, kind: str, name: str, setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]]
+        self,
+        kind: str,
+        name: str,
+        setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]],
     ) -> pulumi.ResourceHookBinding:
         """Return the hook that refuses an update, in previews too, which would set something back."""
 
@@ -215,7 +235,10 @@ def _digest(args: Any, fields: Iterable[_Field]) -> str:
 
 
 def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Resource) -> None:
-    what, first = f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}", member.system_pool.name
+    what, first = (
+        f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}",
+        member.system_pool.name,
+    )
     said = f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a command only"
     command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n {first}"
     pulumi.log.warn(f"{said}: {command} -k {member.kubernetes_version}", resource=component)

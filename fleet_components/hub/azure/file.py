@@ -48,7 +48,7 @@ def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
     except UnreadableError as error:
         raise FleetError([error.problem(file, MEND)]) from None
     except MisfitError as error:
-        raise FleetError(attrs.evolve(one, file=file, hint=MEND) for one in error.problems) from None
+        raise FleetError(attrs.evolve(problem, file=file, hint=MEND) for problem in error.problems) from None
 
 
 def _plain(value: Any) -> Any:

@@ -47,7 +47,8 @@ class Silence:
 
     Attributes:
         why: the reason.
-        since: when its record was made, in RFC 3339; empty if there is none, or if that is not known.
+        since: when its record was made, in RFC 3339; empty if there is none, or if that is not
+            known.
     """
 
     why: str
@@ -90,7 +91,8 @@ class Header:
         unanswered: lists that the hub did not answer.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
-        azure: why what Azure has told of the fleet is older; None if it is not, or has told nothing.
+        azure: why what Azure has told of the fleet is older; None if it is not, or has told
+            nothing.
     """
 
     system: System
@@ -148,7 +150,10 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
 def azure_since(before: Header | None) -> Silence:
     """Return since when the record of Azure is, where that was not asked; ``before`` is the last header, if any."""
     since = before.azure.since if before and before.azure else told_time(before.as_of) if before else ""
-    return Silence(f"{UNASKED}: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if there is no such fleet", since)
+    return Silence(
+        f"{UNASKED}: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if there is no such fleet",
+        since,
+    )
 
 
 def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tuple[Unanswered, ...]:
@@ -222,9 +227,16 @@ def read_header(text: bytes, file: str) -> Header:
                 raise FleetError([Problem(what, ("spec", "format"), UPGRADE, file=file)])
             read = decode(_Spec, found["spec"])
     except MisfitError as misfit:
-        raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
+        raise FleetError(attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
     return Header(
-        System(read.system), as_of, read.hub, read.silent, read.unanswered, read.unknown, read.notes, read.azure
+        System(read.system),
+        as_of,
+        read.hub,
+        read.silent,
+        read.unanswered,
+        read.unknown,
+        read.notes,
+        read.azure,
     )

@@ -1,4 +1,5 @@
-"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.past.resources_of`, for people to read.
+"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.past.resources_of`,
+for people to read.
 
 A file holds one subject: its record with contents as they are, and a line for each member.
 """
@@ -50,9 +51,9 @@ def memory_texts(resources: Iterable[StoredResource]) -> tuple[str, dict[str, st
     """
     roster: Mapping[str, Any] = {}
     subjects: dict[str, _Kept] = {}
-    for one in resources:
-        urn, outputs = names.Urn.parse(one.urn), one.outputs
-        match one.type:
+    for resource in resources:
+        urn, outputs = names.Urn.parse(resource.urn), resource.outputs
+        match resource.type:
             case names.ROSTER:
                 roster = _without(outputs, ("key", "fleet"))
             case names.PLACEMENT | names.TEMPLATE:

@@ -1,4 +1,5 @@
-"""Brings the files of an observed directory up to date: objects as they were observed, as people have them, and now.
+"""Brings the files of an observed directory up to date: objects as they were observed, as people
+have them, and now.
 
 What people write stays, in the text as they have written it. Objects are merged field by field, as
 :func:`fleet_components.content.three_way.three_way` says.
@@ -112,7 +113,7 @@ class Update:
         """Yield a problem for each file that is no observation's, and would be replaced."""
         for path, data in self.found.items():
             file = self.folder / path
-            if file.exists() and [one.data for one in _manifests(file, [])] != [data]:
+            if file.exists() and [manifest.data for manifest in _manifests(file, [])] != [data]:
                 what = "is in the way, and no observation has written it"
                 yield Problem(what, file=str(file), hint="move it away, or write to another place with --out")
 
@@ -221,7 +222,8 @@ class Update:
         base = _shown_once(said, shape(data)) if settings else self._extended(mine.path, said, mine)
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
-            # With the data of a Secret, which only its file has: a text that people have touched stays.
+            # With the data of a Secret, which only its file has: a text that people have touched
+            # stays.
             if merge.edited or merge.lost or not mine.is_ours:
                 self._counts_for(path, mine, data, base)
                 return

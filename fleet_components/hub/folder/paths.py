@@ -18,13 +18,15 @@ from fleet_components.model.reader import API_VERSION
 T = TypeVar("T")
 HEADER, INVENTORY, FLEET = f"{MEMORY}/hub.yaml", FILES, f"{MEMORY}/fleet.json"
 SETTINGS = "settings"
-"""Folder of what no hub has as an object: it tells how the hub is set up, and people complete it."""
+"""Folder of what no hub has as an object: it tells how the hub is set up, and people complete it.
+"""
 ATTRIBUTES = ".gitattributes"
 ATTRIBUTE = f"{MEMORY}/** linguist-generated text eol=lf"
 """Line of :data:`ATTRIBUTES`: forges fold what was observed away, and no checkout changes it."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 _LONGEST, _KEPT = 180, 140
-# Windows has devices of these names, and helm and kustomize would build a folder that has such a file.
+# Windows has devices of these names, and helm and kustomize would build a folder that has such a
+# file.
 _RESERVED = frozenset(
     (
         "con",
@@ -43,7 +45,7 @@ def object_files(observation: Observation) -> dict[str, Object]:
     steering, placed = observation.policies, observation.objects
     kinds = _Kinds((*steering, *placed))
     named = [
-        *((f"{MEMBERS}/{_stem(_name(one))}.yaml", one) for one in observation.members),
+        *((f"{MEMBERS}/{_stem(_name(member))}.yaml", member) for member in observation.members),
         *((_policy_path(one, kinds), one) for one in steering),
         *((_object_path(one, kinds), one) for one in placed),
     ]
@@ -56,13 +58,18 @@ def member_parts(found: Mapping[str, Object]) -> tuple[dict[str, Object], dict[s
     for path, one in found.items():
         if path.startswith(f"{MEMBERS}/") and "status" in one:
             own[path] = {field: value for field, value in one.items() if field != "status"}
-            header = {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": {"name": _name(one)}}
+            header = {
+                "apiVersion": one["apiVersion"],
+                "kind": one["kind"],
+                "metadata": {"name": _name(one)},
+            }
             parts[part_of(path)] = {**header, "status": one["status"]}
     return own, parts
 
 
 def hidden_apart(found: Mapping[str, Object], *, secrets: bool) -> dict[str, Object]:
-    """Return objects by path, those below ``observed`` whose data is hidden: a hub must not get them as they stand.
+    """Return objects by path, those below ``observed`` whose data is hidden: a hub must not get
+    them as they stand.
 
     Args:
         found: the objects by path, with ``[secret]`` for what is hidden.
@@ -115,8 +122,8 @@ class _Kinds:
 
     def __init__(self, objects: Iterable[Object]) -> None:
         groups: dict[str, set[str]] = defaultdict(set)
-        for one in objects:
-            groups[str(one["kind"]).casefold()].add(Manifest(one).group)
+        for item in objects:
+            groups[str(item["kind"]).casefold()].add(Manifest(item).group)
         self._shared = {kind for kind, found in groups.items() if len(found) > 1}
 
     def named(self, data: Object) -> str:

@@ -46,7 +46,8 @@ class Remembered:
         as_of: when it was observed.
         hub: False for clusters that no hub has.
         silent: members that did not answer, with since when their record is.
-        unanswered: lists that the hub did not answer, with since when the record of their objects is.
+        unanswered: lists that the hub did not answer, with since when the record of their objects
+            is.
         unknown: names of subjects that the hub has, and of which nothing else is known.
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
@@ -99,8 +100,8 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         keeper: the stack and the fleet that the resources are to be of.
 
     Raises:
-        FleetError: it is not an observed directory, its memory is damaged or was changed by hand, or a later version
-            has written it; carries a problem for every file concerned.
+        FleetError: it is not an observed directory, its memory is damaged or was changed by hand,
+            or a later version has written it; carries a problem for every file concerned.
     """
     if not is_observed(folder):
         hint = f"fleet observe --hub KUBECONFIG --out {folder}"
@@ -151,7 +152,8 @@ class Inventory:
     Attributes:
         objects: shape of each object that it has written or merged, by the path of its file.
         memory: a digest of each file of the memory, by path.
-        own: shape of each object that people have in a file of their own, by the path where it would be written.
+        own: shape of each object that people have in a file of their own, by the path where it
+            would be written.
     """
 
     objects: Mapping[str, Shape] = attrs.field(factory=dict)
@@ -160,7 +162,11 @@ class Inventory:
 
     def text(self) -> str:
         """Return the inventory as JSON."""
-        whole = {"objects": self.objects, **({"own": self.own} if self.own else {}), "memory": self.memory}
+        whole = {
+            "objects": self.objects,
+            **({"own": self.own} if self.own else {}),
+            "memory": self.memory,
+        }
         return lines(whole, dict.fromkeys(whole, 1))
 
 
@@ -177,7 +183,11 @@ def read_inventory(folder: Path) -> Inventory:
         raise FleetError([error.problem(file, MEND)]) from None
     parts = dict(whole) if isinstance(whole, Mapping) else {}
     parts.setdefault("own", {})
-    for key, is_part in (("objects", _is_shape_of_object), ("memory", _is_digest), ("own", _is_shape_of_object)):
+    for key, is_part in (
+        ("objects", _is_shape_of_object),
+        ("memory", _is_digest),
+        ("own", _is_shape_of_object),
+    ):
         part = parts.get(key)
         fine = isinstance(part, Mapping) and all(_is_path(path) and is_part(one) for path, one in part.items())
         if not fine:
@@ -221,7 +231,7 @@ def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResour
     try:
         yield from roster_of(text, keeper) if path == FLEET else subject_of(text, keeper)
     except MisfitError as misfit:
-        told = (attrs.evolve(one, hint=MEND, file=str(folder / path)) for one in misfit.problems)
+        told = (attrs.evolve(problem, hint=MEND, file=str(folder / path)) for problem in misfit.problems)
         raise FleetError(told) from None
 
 

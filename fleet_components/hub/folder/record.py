@@ -31,7 +31,8 @@ class OldRecord:
         objects: digests of the parts of each object, by the path of its file.
         memory: a digest of each file of a subject, by path.
         subjects: names of these subjects.
-        waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
+        waiting: digests of the objects that no policy has claimed, by key of the template
+            (Karmada).
     """
 
     objects: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
@@ -57,7 +58,7 @@ class OldRecord:
             for path, digests in inventory.objects.items()
             if path not in found and _falls_under(folder, path, lists)
         }
-        known = {one.name for one in observation.subjects}
+        known = {subject.name for subject in observation.subjects}
         subjects = {
             path: name
             for path in inventory.memory

@@ -19,7 +19,13 @@ from fleet_components.content.three_way import public
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, object_text, settled
-from fleet_components.hub.folder.header import Header, azure_since, read_header, silences, unanswered_since
+from fleet_components.hub.folder.header import (
+    Header,
+    azure_since,
+    read_header,
+    silences,
+    unanswered_since,
+)
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Update
 from fleet_components.hub.folder.paths import (
@@ -54,7 +60,8 @@ class Changes:
         added: new files.
         changed: files with another content.
         removed: files that are gone.
-        edited: files with something that the hub does not have yet: an edit, a removal, an object of their own.
+        edited: files with something that the hub does not have yet: an edit, a removal, an object
+            of their own.
         lost: edits that the hub's truth has replaced, as ``path: field: values``.
         remarks: what else is to be said of them, in sentences.
         private: files with the data of Secrets, which must not be committed.
@@ -72,19 +79,20 @@ class Changes:
 def write_observation(folder: Path, observation: Observation, *, update: bool, secrets: bool = False) -> Changes:
     """Write an observation into a directory.
 
-    Files that no observation has written stay, and so does what people have changed in the others until the hub has it
-    or has changed the same: :func:`fleet_components.hub.folder.merge.merged`. An interrupted run leaves each file
-    whole, and the next one with ``update`` completes it.
+    Files that no observation has written stay, and so does what people have changed in the others
+    until the hub has it or has changed the same: :func:`fleet_components.hub.folder.merge.merged`.
+    An interrupted run leaves each file whole, and the next one with ``update`` completes it.
 
     Args:
         folder: the directory; made if it does not exist.
         observation: the observation.
-        update: True to bring an observed directory up to date, or to make one where nothing is; False to make one.
+        update: True to bring an observed directory up to date, or to make one where nothing is;
+            False to make one.
         secrets: True to write the data of Secrets, in files that only their owner can read.
 
     Raises:
-        FleetError: the directory is one already, or is none, or that of another system; it has files in the way, or
-            cannot be written; another run has made it meanwhile.
+        FleetError: the directory is one already, or is none, or that of another system; it has
+            files in the way, or cannot be written; another run has made it meanwhile.
     """
     _check(folder, observation, update)
     try:
@@ -98,15 +106,17 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
 
 
 def header_before(folder: Path, *, update: bool) -> Header | None:
-    """Return the header of the directory that is to be written; None if it has none, or a damaged one.
+    """Return the header of the directory that is to be written; None if it has none, or a damaged
+    one.
 
     Args:
         folder: the directory.
-        update: True if it is to be brought up to date, or made where there is none; False if it is to be made.
+        update: True if it is to be brought up to date, or made where there is none; False if it is
+            to be made.
 
     Raises:
-        FleetError: it is an observed directory without ``update``, or has other files with it; or a later version has
-            written it.
+        FleetError: it is an observed directory without ``update``, or has other files with it; or a
+            later version has written it.
     """
     observed = is_observed(folder)
     if update and not observed and _has_files(folder):
@@ -210,12 +220,15 @@ def _memory(observation: Observation) -> dict[str, str]:
     # Only of policies is remembered what must not change.
     resources = resources_of(observation, gathered(Given(tuple(map(Manifest, observation.policies)), hub=True)), KEEPER)
     fleet, subjects = memory_texts(resources)
-    return {FLEET: fleet, **{path: subjects[name] for path, name in sorted(memory_files(subjects).items())}}
+    return {
+        FLEET: fleet,
+        **{path: subjects[name] for path, name in sorted(memory_files(subjects).items())},
+    }
 
 
 def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
     """Return the observation with the old records of members that did not answer, and lists without order sorted."""
-    members = {Manifest(one).name: settled(one) for one in observation.members}
+    members = {Manifest(member).name: settled(member) for member in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if path.startswith(f"{MEMBERS}/") and (one := _manifest(folder / path)) and one.name in observation.silent:
             part = _manifest(folder / part_of(path))
@@ -283,7 +296,11 @@ def _check_places(folder: Path, paths: Iterable[str]) -> None:
     split = (path.split("/") for path in (*paths, HEADER, ATTRIBUTES))
     places = {os.path.join(folder, *parts[:end]) for parts in split for end in range(1, len(parts) + 1)}
     problems = [
-        Problem("is a link, which would lead elsewhere", file=place, hint="write the path that it leads to")
+        Problem(
+            "is a link, which would lead elsewhere",
+            file=place,
+            hint="write the path that it leads to",
+        )
         for place in sorted(places)
         if os.path.islink(place)
     ]

@@ -74,7 +74,7 @@ class Binding:
     @property
     def clusters(self) -> dict[str, int]:
         """Replicas by member, in the order in which members were chosen."""
-        return {one["name"]: one.get("replicas") or 0 for one in self.spec.get("clusters") or ()}
+        return {cluster["name"]: cluster.get("replicas") or 0 for cluster in self.spec.get("clusters") or ()}
 
     @property
     def applied(self) -> Placement | None:

@@ -15,9 +15,11 @@ _CONDITIONS = ("Ready", "CompleteAPIEnablements")
 
 
 def member_as_written(data: Object) -> dict[str, Any]:
-    """Return a ``Cluster`` with what the scheduler reads, and without what changes from minute to minute.
+    """Return a ``Cluster`` with what the scheduler reads, and without what changes from minute to
+    minute.
 
-    Addresses and references to Secrets are left out, and so are resource models that are the default ones.
+    Addresses and references to Secrets are left out, and so are resource models that are the
+    default ones.
     """
     written, given, status = as_written(data), data.get("spec") or {}, data.get("status")
     spec = plain({field: given.get(field) for field in _SPEC})
@@ -34,12 +36,19 @@ def _status(status: Mapping[str, Any]) -> dict[str, Any]:
     summary = status.get("resourceSummary")
     counted = None if summary is None else plain({field: summary.get(field) for field in _SUMMARY})
     conditions = [
-        {"type": one["type"], "status": one["status"], "reason": one.get("reason", "")}
-        for one in sorted(status.get("conditions") or (), key=lambda one: str(one["type"]))
-        if one["type"] in _CONDITIONS
+        {
+            "type": condition["type"],
+            "status": condition["status"],
+            "reason": condition.get("reason", ""),
+        }
+        for condition in sorted(status.get("conditions") or (), key=lambda one: str(one["type"]))
+        if condition["type"] in _CONDITIONS
     ]
     served = [
-        {"groupVersion": group["groupVersion"], "resources": _resources(group.get("resources") or ())}
+        {
+            "groupVersion": group["groupVersion"],
+            "resources": _resources(group.get("resources") or ()),
+        }
         for group in sorted(status.get("apiEnablements") or (), key=lambda group: str(group["groupVersion"]))
     ]
     summed = {} if counted is None else {"resourceSummary": counted}
@@ -47,7 +56,10 @@ def _status(status: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resources(resources: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(({"name": one["name"], "kind": one["kind"]} for one in resources), key=lambda one: str(one["name"]))
+    return sorted(
+        ({"name": resource["name"], "kind": resource["kind"]} for resource in resources),
+        key=lambda one: str(one["name"]),
+    )
 
 
 def _is_default(models: Sequence[Mapping[str, Any]] | None) -> bool:

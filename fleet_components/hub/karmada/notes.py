@@ -32,8 +32,8 @@ def _leaving(reading: Reading) -> Iterator[str]:
 
 
 def _workloads(reading: Reading) -> Iterator[str]:
-    for one in reading.workloads:
-        yield f"bindings tell that {one.kind} of {one.api_version} has its replicas in {one.replicas}"
+    for workload in reading.workloads:
+        yield f"bindings tell that {workload.kind} of {workload.api_version} has its replicas in {workload.replicas}"
 
 
 def _pending(reading: Reading) -> Iterator[str]:

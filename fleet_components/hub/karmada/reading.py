@@ -14,7 +14,15 @@ from fleet_components.content.outline import outlined
 from fleet_components.content.secret import is_secret, redacted, redacted_policy
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.copies import Copies
-from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, NAMESPACE, STEERING, WORK, WORK_GROUP
+from fleet_components.hub.karmada.kinds import (
+    BINDINGS,
+    MEMBER,
+    MEMBER_GROUP,
+    NAMESPACE,
+    STEERING,
+    WORK,
+    WORK_GROUP,
+)
 from fleet_components.hub.karmada.marks import MEMBER_NAMESPACE, as_written, is_leaving, marks_of
 from fleet_components.hub.karmada.member import member_as_written
 from fleet_components.hub.karmada.settings import settings_of
@@ -33,7 +41,13 @@ from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.karmada.templates import REBALANCER, Templates, TemplateWorkload, template_name, templates_of
+from fleet_components.plan.karmada.templates import (
+    REBALANCER,
+    Templates,
+    TemplateWorkload,
+    template_name,
+    templates_of,
+)
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
@@ -79,16 +93,18 @@ class Reading:
 
     @cached_property
     def unanswered(self) -> Mapping[Query, str]:
-        """Reasons why requests for templates were not answered, those included that nobody could make.
+        """Reasons why requests for templates were not answered, those included that nobody could
+        make.
 
-        Something is bound of a kind that is not served: an API server of its own is away, or its definition is gone.
+        Something is bound of a kind that is not served: an API server of its own is away, or its
+        definition is gone.
         """
-        known = ((one.template.group, one.template.kind) for one in self.bindings.values())
+        known = ((binding.template.group, binding.template.kind) for binding in self.bindings.values())
         gone = {(group, kind) for group, kind in known if (group, kind) not in self.listing.served}
         lists = (
-            Query(one.api_version, one.template.kind, one.template.namespace)
-            for one in self.bindings.values()
-            if (one.template.group, one.template.kind) in gone
+            Query(binding.api_version, binding.template.kind, binding.template.namespace)
+            for binding in self.bindings.values()
+            if (binding.template.group, binding.template.kind) in gone
         )
         return {**dict.fromkeys(lists, "is not served"), **self.listing.refused}
 
@@ -105,9 +121,11 @@ class Reading:
 
     @cached_property
     def objects(self) -> tuple[Object, ...]:
-        """Objects that have a binding or that a policy selects, and those beside them that no policy has claimed.
+        """Objects that have a binding or that a policy selects, and those beside them that no
+        policy has claimed.
 
-        So are the namespaces that the control plane brings to its members by itself, or may be asked to.
+        So are the namespaces that the control plane brings to its members by itself, or may be
+        asked to.
         """
         policies = [*self._propagation]
         found = []
@@ -123,7 +141,7 @@ class Reading:
         """The propagation policies, defaulted."""
         source = gathered(Given(tuple(map(Manifest, self.policies))))
         kinds = ("PropagationPolicy", "ClusterPropagationPolicy")
-        return tuple(PropagationPolicy.from_manifest(one) for one in source.policies if one.kind in kinds)
+        return tuple(PropagationPolicy.from_manifest(policy) for policy in source.policies if policy.kind in kinds)
 
     @property
     def _candidates(self) -> Iterator[Object]:
@@ -154,7 +172,7 @@ class Reading:
     @cached_property
     def templates(self) -> Templates:
         """The templates; those that have a binding are known."""
-        known = [template_name(Manifest(one)) for one in self.objects if Manifest(one).key in self.bindings]
+        known = [template_name(Manifest(item)) for item in self.objects if Manifest(item).key in self.bindings]
         return templates_of(self.source, (), known)
 
     @cached_property
@@ -188,7 +206,8 @@ class Reading:
 
     @cached_property
     def unbound(self) -> tuple[ObservedSubject, ...]:
-        """Templates that a policy selects and that have no binding, if it is settled that they get none.
+        """Templates that a policy selects and that have no binding, if it is settled that they get
+        none.
 
         A lazy policy has claimed them, or the override policies are missing that theirs waits for.
         """
@@ -203,14 +222,19 @@ class Reading:
     @property
     def pending(self) -> Iterator[TemplateWorkload]:
         """Templates that a policy selects and that are still to get a binding."""
-        known = {*(one.bound.subject.name for one in self.copies.values()), *(one.name for one in self.unbound)}
-        return (one for one in self.templates.workloads if f"{TEMPLATE_KIND}/{one.key}" not in known)
+        known = {
+            *(one.bound.subject.name for one in self.copies.values()),
+            *(one.name for one in self.unbound),
+        }
+        return (workload for workload in self.templates.workloads if f"{TEMPLATE_KIND}/{workload.key}" not in known)
 
     def _carried_out(self, workload: TemplateWorkload, binding: Binding) -> tuple[str, ...]:
-        """Return the names of the rebalancers that ask for a template and whose rebalance was carried out.
+        """Return the names of the rebalancers that ask for a template and whose rebalance was
+        carried out.
 
-        Source: karmada-io/karmada 1.19, pkg/controllers/workloadrebalancer: the binding gets the time at which the
-        rebalancer was created, and is scheduled for it if that is later than its last success.
+        Source: karmada-io/karmada 1.19, pkg/controllers/workloadrebalancer: the binding gets the
+        time at which the rebalancer was created, and is scheduled for it if that is later than its
+        last success.
         """
         triggered, scheduled = binding.triggered, binding.scheduled
         if triggered is None or scheduled is None or scheduled < triggered:

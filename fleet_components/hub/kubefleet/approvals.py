@@ -67,7 +67,8 @@ def approved(request: Object, when: str) -> dict[str, Any]:
     """Return the change of a request's status by which it is approved, as a merge patch.
 
     Args:
-        request: the request, as the hub has it: if somebody has changed it since, the hub refuses the patch.
+        request: the request, as the hub has it: if somebody has changed it since, the hub refuses
+            the patch.
         when: the time, as the API writes times.
     """
     metadata = request["metadata"]
@@ -130,14 +131,14 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     following = stages[place:] if begins else stages[place + 1 :]
     then = next((one for one in following if one.get("clusters")), None)
     if then is None:
-        left = [one["clusterName"] for one in (status.get("deletionStageStatus") or {}).get("clusters") or ()]
+        left = [cluster["clusterName"] for cluster in (status.get("deletionStageStatus") or {}).get("clusters") or ()]
         yield (
             f"the run ends: {few(left, _MOST)} {'is' if len(left) == 1 else 'are'} emptied" if left else "the run ends"
         )
     else:
         if not begins and (asked := _named(then, "before")):
             yield f"then stage {then['stageName']} asks for {asked}"
-        members = [one["clusterName"] for one in then["clusters"]]
+        members = [cluster["clusterName"] for cluster in then["clusters"]]
         verb = "gets" if len(members) == 1 else "get"
         yield f"stage {then['stageName']} begins: {few(members, _MOST)} {verb} {content}"
     if (run.get("spec") or {}).get("state") == "Stop":
@@ -151,13 +152,16 @@ def _asks(stage: Object, when: str, name: str) -> bool:
 def _named(stage: Object, when: str) -> str:
     """Return the name of the approval that a stage asks for before or after itself; empty for none."""
     tasks = stage.get(_TASKS[when]) or ()
-    return next((str(one.get("approvalRequestName")) for one in tasks if one.get("type") == "Approval"), "")
+    return next(
+        (str(task.get("approvalRequestName")) for task in tasks if task.get("type") == "Approval"),
+        "",
+    )
 
 
 def _is_timed(stage: Object) -> bool:
     """Return whether a wait of a stage is not over."""
     tasks = (one for one in stage.get(_TASKS["after"]) or () if one.get("type") == "TimedWait")
-    return any(not _is_true(conditions_of(one).get(_ELAPSED)) for one in tasks)
+    return any(not _is_true(conditions_of(task).get(_ELAPSED)) for task in tasks)
 
 
 def _is_true(condition: Mapping[str, Any] | None) -> bool:

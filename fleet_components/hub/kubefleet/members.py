@@ -23,8 +23,8 @@ _NEVER = "1970-01-01T00:00:00Z"
 def members_of(listing: Listing) -> tuple[Object, ...]:
     """Return the members, sorted by name, as far as schedulers read them.
 
-    A member that can be scheduled on has no times: it counts as heard when the observation was made. Any other keeps
-    those of its last heartbeat and of its health.
+    A member that can be scheduled on has no times: it counts as heard when the observation was
+    made. Any other keeps those of its last heartbeat and of its health.
     """
     return tuple(_member(data, listing.as_of) for data in listing.all("MemberCluster", MEMBERS))
 
@@ -60,9 +60,13 @@ def _agents(status: Object, *, timed: bool) -> Iterator[Object]:
         conditions = [known[kind] for kind in ("Joined", "Healthy") if kind in known]
         if timed:
             heard = agent.get("lastReceivedHeartbeat") or _NEVER
-            yield {"type": _AGENT, "conditions": [_timed(one) for one in conditions], "lastReceivedHeartbeat": heard}
+            yield {
+                "type": _AGENT,
+                "conditions": [_timed(condition) for condition in conditions],
+                "lastReceivedHeartbeat": heard,
+            }
         else:
-            yield {"type": _AGENT, "conditions": [_plain(one) for one in conditions]}
+            yield {"type": _AGENT, "conditions": [_plain(condition) for condition in conditions]}
 
 
 def _plain(condition: Object) -> dict[str, Any]:

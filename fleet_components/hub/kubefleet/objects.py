@@ -30,7 +30,7 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
         there: all objects that may be selected.
     """
     selections, _ = source.selections()
-    wanted = {manifest.key for one in selections for manifest in one.selection.manifests}
+    wanted = {manifest.key for selection in selections for manifest in selection.selection.manifests}
     wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
     return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
 
@@ -62,7 +62,8 @@ def definitions_instead(listing: Listing) -> Iterator[Manifest]:
 
 
 def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]) -> Iterator[Manifest]:
-    """Yield the objects that placements may select; Secrets without their data, unless it was asked for.
+    """Yield the objects that placements may select; Secrets without their data, unless it was asked
+    for.
 
     Args:
         listing: the answers of the hub.
@@ -87,7 +88,12 @@ def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], no
             yield Manifest(newest[manifest.key])  # it tells the names of the data
         else:
             yield Manifest(
-                {"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": _type(manifest)}
+                {
+                    "apiVersion": "v1",
+                    "kind": "Secret",
+                    "metadata": data["metadata"],
+                    "type": _type(manifest),
+                }
             )
 
 

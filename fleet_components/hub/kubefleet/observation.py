@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.members import members_of
-from fleet_components.hub.kubefleet.objects import definitions_instead, objects_on, selected_objects, unanswered_lists
+from fleet_components.hub.kubefleet.objects import (
+    definitions_instead,
+    objects_on,
+    selected_objects,
+    unanswered_lists,
+)
 from fleet_components.hub.kubefleet.policies import policies_of
 from fleet_components.hub.kubefleet.refused import refused_policies
 from fleet_components.hub.kubefleet.subjects import subjects_of
@@ -24,8 +29,11 @@ def kubefleet_observation(listing: Listing) -> Observation:
     """
     notes, kept, members = list[str](), Kept.of(listing), members_of(listing)
     unanswered = unanswered_lists(listing, kept)
-    policies, objects = policies_of(listing, notes), tuple(objects_on(listing, kept, unanswered, notes))
-    sent = {one.key for one in objects}
+    policies, objects = (
+        policies_of(listing, notes),
+        tuple(objects_on(listing, kept, unanswered, notes)),
+    )
+    sent = {item.key for item in objects}
     judged = (*objects, *(one for one in definitions_instead(listing) if one.key not in sent))
     source = gathered(Given((*map(Manifest, policies), *judged)))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)

@@ -9,7 +9,15 @@ from fleet_components.content.eligible import is_disabled
 from fleet_components.content.secret import is_secret
 from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.hub.kubefleet.kept import Kept
-from fleet_components.hub.kubefleet.kinds import ENVELOPES, GROUP, KEPT, MEMBERS, PLACEMENTS, WORK, WRITTEN
+from fleet_components.hub.kubefleet.kinds import (
+    ENVELOPES,
+    GROUP,
+    KEPT,
+    MEMBERS,
+    PLACEMENTS,
+    WORK,
+    WRITTEN,
+)
 from fleet_components.hub.kubefleet.snapshots import Contents
 from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.model.codec import decode
@@ -25,8 +33,8 @@ _ONLY = ("NamespaceOnly", "NamespaceWithResourceSelectors")
 def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
     """Return all requests that an observation needs, as far as the answers so far tell.
 
-    First what steers the hub and what it remembers; then the objects that placements select, kind by kind, in the
-    namespaces where they are.
+    First what steers the hub and what it remembers; then the objects that placements select, kind
+    by kind, in the namespaces where they are.
     """
     found = dict.fromkeys(_steering(listing))
     kept = Kept.of(listing)
@@ -38,7 +46,10 @@ def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
 
 def _steering(listing: Listing) -> Iterator[Query]:
     """Yield the requests for members, policies, and what the hub remembers; of Works only their labels count."""
-    wanted = [(MEMBERS, "MemberCluster"), *((GROUP, kind) for kind in (*WRITTEN, *KEPT, *ENVELOPES))]
+    wanted = [
+        (MEMBERS, "MemberCluster"),
+        *((GROUP, kind) for kind in (*WRITTEN, *KEPT, *ENVELOPES)),
+    ]
     for resource in filter(None, map(listing.served.get, wanted)):
         yield Query(resource.api_version, resource.kind, metadata_only=resource.kind == WORK)
 
@@ -66,7 +77,8 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
 def _may_be_placed(resource: Resource) -> bool:
     """Return whether a namespace may hold objects of a kind that are placed.
 
-    Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some do not have them.
+    Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some
+    do not have them.
     """
     group = resource.api_version.rpartition("/")[0]
     return resource.namespaced and not is_disabled(group, resource.kind) and (group, resource.kind) != ("", "Event")
@@ -84,13 +96,16 @@ def _of_kind(listing: Listing, version: str, kind: str, namespace: str) -> Itera
 def _named(listing: Listing, placement: Manifest) -> Iterator[tuple[str, str, str]]:
     """Yield apiVersion, kind and namespace of what the selectors of a placement name."""
     selectors = _selectors(placement)
-    inner = next((one.get("name", "") for one in selectors if one.get("selectionScope") == _ONLY[1]), "")
-    for one in selectors:
-        resource = listing.served.get((one.get("group") or "", one["kind"]))
-        if resource and not is_disabled(one.get("group") or "", one["kind"]):
+    inner = next(
+        (selector.get("name", "") for selector in selectors if selector.get("selectionScope") == _ONLY[1]),
+        "",
+    )
+    for selector in selectors:
+        resource = listing.served.get((selector.get("group") or "", selector["kind"]))
+        if resource and not is_disabled(selector.get("group") or "", selector["kind"]):
             namespace = placement.namespace or inner if resource.namespaced else ""
             if namespace or not resource.namespaced:
-                yield _version(one), one["kind"], namespace
+                yield _version(selector), selector["kind"], namespace
 
 
 def _opened(listing: Listing, placement: Manifest) -> Iterator[str]:

@@ -19,8 +19,9 @@ def refused_policies(
 ) -> Mapping[ObjectKey, str]:
     """Return the policies that no plan can take as they are, each with the reason.
 
-    They were stored before what they name was gone or changed, or name what the hub only refuses later: a selector of
-    an unknown kind, an envelope that cannot be opened, a policy by which the scheduler fails.
+    They were stored before what they name was gone or changed, or name what the hub only refuses
+    later: a selector of an unknown kind, an envelope that cannot be opened, a policy by which the
+    scheduler fails.
 
     Args:
         source: policies and objects of the hub, as they are read.
@@ -30,7 +31,9 @@ def refused_policies(
     """
     selections, failed = source.selections()
     why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
-    taken = {(one.placement.kind, one.placement.namespace, one.placement.name) for one in selections}
+    taken = {
+        (selection.placement.kind, selection.placement.namespace, selection.placement.name) for selection in selections
+    }
     found = {}
     for policy in policies:
         if reason := why.get(str(policy.key)):

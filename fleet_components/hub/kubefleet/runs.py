@@ -46,9 +46,11 @@ class Begun:
     members: Mapping[str, Cluster]
 
     def memory(self) -> RunMemory:
-        """Return what is remembered of the update runs of the placement; of one that has not begun nothing is.
+        """Return what is remembered of the update runs of the placement; of one that has not begun
+        nothing is.
 
-        A run that a later one has taken clusters from counts as failed, which a hub may see a minute later.
+        A run that a later one has taken clusters from counts as failed, which a hub may see a
+        minute later.
         """
         runs = {run.name: run for run in self._runs()}
         records = {name: record for name, run in sorted(runs.items()) if (record := self._record(run))}
@@ -84,8 +86,10 @@ class Begun:
             spec=read.spec,
             revision=revision,
             stages=read.stages,
-            clusters=tuple(tuple(one["clusterName"] for one in stage.get("clusters") or ()) for stage in stages),
-            leaving=tuple(sorted(one["clusterName"] for one in leaving)),
+            clusters=tuple(
+                tuple(cluster["clusterName"] for cluster in stage.get("clusters") or ()) for stage in stages
+            ),
+            leaving=tuple(sorted(departure["clusterName"] for departure in leaving)),
             snapshot=int(status.get("policySnapshotIndexUsed", -1)),
             count=-1 if count is None else int(status.get("policyObservedClusterCount", count)),
             # Waits count from when clusters were done; this only says that the run goes on.
@@ -133,7 +137,10 @@ def times_of(listing: Listing, placement: Manifest, memory: RunMemory) -> Mappin
 def _accepted(run: UpdateRun, stages: Sequence[Any]) -> Iterator[str]:
     """Yield the approvals that have opened a gate, as they are named in a run."""
     for stage in stages:
-        for task in (*(stage.get("beforeStageTaskStatus") or ()), *(stage.get("afterStageTaskStatus") or ())):
+        for task in (
+            *(stage.get("beforeStageTaskStatus") or ()),
+            *(stage.get("afterStageTaskStatus") or ()),
+        ):
             approved = conditions_of(task).get(_APPROVED)
             if approved and approved["status"] == "True":
                 yield "/".join(filter(None, (run.namespace, task["approvalRequestName"])))

@@ -12,7 +12,8 @@ _HEADER = ("apiVersion", "kind", "metadata")
 
 
 def as_written(data: Object) -> dict[str, Any]:
-    """Return a policy or a member without what the hub adds: status, and all metadata but names and labels.
+    """Return a policy or a member without what the hub adds: status, and all metadata but names and
+    labels.
 
     Of annotations those stay that somebody may have written.
     """
@@ -31,4 +32,4 @@ def as_written(data: Object) -> dict[str, Any]:
 
 def conditions_of(status: Mapping[str, Any] | None) -> dict[str, Object]:
     """Return the conditions of a status by type."""
-    return {one["type"]: one for one in (status or {}).get("conditions") or ()}
+    return {condition["type"]: condition for condition in (status or {}).get("conditions") or ()}

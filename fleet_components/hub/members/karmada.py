@@ -1,4 +1,5 @@
-"""The status that Karmada's agent would give a cluster: its APIs, and what its nodes have and its pods take.
+"""The status that Karmada's agent would give a cluster: its APIs, and what its nodes have and its
+pods take.
 
 Source: ``pkg/controllers/status/cluster_status_controller.go`` and ``pkg/modeling`` of Karmada.
 """
@@ -30,8 +31,9 @@ def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = 
     Args:
         name: its name.
         facts: what it tells of itself; None if it told nothing, and the member is only declared.
-        old: the object that a control plane has of it, whose labels, taints, spec and conditions stay. Without one,
-            region, zones and provider are those that the nodes name: the agent has them from flags.
+        old: the object that a control plane has of it, whose labels, taints, spec and conditions
+            stay. Without one, region, zones and provider are those that the nodes name: the agent
+            has them from flags.
     """
     if old is None:
         header = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}}
@@ -44,7 +46,10 @@ def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = 
     models = read_karmada_cluster(member).resource_models
     grades = DEFAULT_MODELS if models is None else models
     status = {**(member.get("status") or {}), "resourceSummary": summary(facts, grades)}
-    status["nodeSummary"] = {"totalNum": len(facts.nodes), "readyNum": sum(map(_is_ready, facts.nodes))}
+    status["nodeSummary"] = {
+        "totalNum": len(facts.nodes),
+        "readyNum": sum(map(_is_ready, facts.nodes)),
+    }
     status |= {"kubernetesVersion": facts.version} if facts.version else {}
     status |= {"apiEnablements": enablements(facts)} if facts.kinds else {}
     return {**member, "status": status}
@@ -53,16 +58,20 @@ def karmada_cluster(name: str, facts: ClusterFacts | None, old: Object | None = 
 def enablements(facts: ClusterFacts) -> Sequence[Mapping[str, Any]]:
     """Return the kinds that a cluster serves, by API version."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for one in facts.kinds:
-        found[one.api_version][one.plural] = one.kind
+    for kind in facts.kinds:
+        found[kind.api_version][kind.plural] = kind.kind
     return [
-        {"groupVersion": version, "resources": [{"name": name, "kind": kinds[name]} for name in sorted(kinds)]}
+        {
+            "groupVersion": version,
+            "resources": [{"name": name, "kind": kinds[name]} for name in sorted(kinds)],
+        }
         for version, kinds in sorted(found.items())
     ]
 
 
 def summary(facts: ClusterFacts, models: Sequence[ResourceModel]) -> Mapping[str, Any]:
-    """Return the resources of a cluster: what its nodes have for pods, what these take, and its free nodes by grade.
+    """Return the resources of a cluster: what its nodes have for pods, what these take, and its
+    free nodes by grade.
 
     Args:
         facts: what the cluster tells of itself.
@@ -109,8 +118,8 @@ def _by_grade(facts: ClusterFacts, models: Sequence[ResourceModel]) -> Counter[i
 def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mapping[str, int]]:
     """Yield what is free on each node, in units of 1e-9.
 
-    The agent stops at the first node on which no pod fits, and leaves all further ones out, in an order that it does
-    not keep; here it is that of their names.
+    The agent stops at the first node on which no pod fits, and leaves all further ones out, in an
+    order that it does not keep; here it is that of their names.
     """
     for node in facts.nodes:
         free = {
@@ -138,4 +147,4 @@ def _place(facts: ClusterFacts) -> Iterator[tuple[str, Any]]:
 
 def _is_ready(node: Object) -> bool:
     conditions = value_at(node, ("status", "conditions")) or ()
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)

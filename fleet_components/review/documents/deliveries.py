@@ -20,7 +20,8 @@ DELIVERIES = ("direct", "hub", "argocd", "flux")
 
 
 def deliveries_document(kind: str | None = None) -> Document:
-    """Return, of every kind of policy or of one, the fields that not all deliveries carry out, and those that all do.
+    """Return, of every kind of policy or of one, the fields that not all deliveries carry out, and
+    those that all do.
 
     Kinds with the same fields share an entry.
 
@@ -56,8 +57,8 @@ def _of_kind(name: str) -> dict[str, Any]:
 
 def _rows(schema: Schema, steps: Steps, entries: list[Entry]) -> Iterator[dict[str, Any] | str]:
     """Yield the rows of a field and all below, and the highest fields that every delivery carries out."""
-    own = [one for one in entries if one.steps == steps]
-    below = [one for one in entries if one.steps[: len(steps)] == steps and one not in own]
+    own = [entry for entry in entries if entry.steps == steps]
+    below = [entry for entry in entries if entry.steps[: len(steps)] == steps and entry not in own]
     yield from map(_row, own)
     if not below:
         # An entry for some values says nothing of the others.

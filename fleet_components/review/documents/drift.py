@@ -21,7 +21,7 @@ def drift_document(found: Drift) -> Document:
             "members": len(found.members),
             "unreached": len(found.unreached),
             "objects": len(found.objects),
-            "compared": sum(not one.error for one in found.objects),
+            "compared": sum(not item.error for item in found.objects),
             "unrecorded": len(found.unrecorded),
             "changed": sum(not one.missing for one in found.drifted),
             "missing": sum(one.missing for one in found.drifted),
@@ -30,13 +30,13 @@ def drift_document(found: Drift) -> Document:
 
 
 def _member(found: Drift, name: MemberName) -> dict[str, Any]:
-    objects = [one for one in found.objects if one.member == name]
-    told = [one for one in objects if one.differences or (one.error and name not in found.unreached)]
+    objects = [item for item in found.objects if item.member == name]
+    told = [item for item in objects if item.differences or (item.error and name not in found.unreached)]
     return {
         "fleet": name.fleet,
         "name": name.member,
         "unreached": found.unreached.get(name),
-        "compared": sum(not one.error for one in objects),
+        "compared": sum(not item.error for item in objects),
         "objects": [_object(one) for one in told],
     }
 

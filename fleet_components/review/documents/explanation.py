@@ -30,7 +30,7 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
     Raises:
         FleetError: the placement, template or member is unknown.
     """
-    chosen = find([one for plan in plans for one in plan.subjects], placement)
+    chosen = find([subject for plan in plans for subject in plan.subjects], placement)
     asked = None if member is None else {member}
     named = placement is not None or member is not None
     few_enough = sum(len(one.subject.inventory) for one in chosen) <= MOST_MEMBERS
@@ -59,8 +59,12 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
         "hints": hints,
         "division": list(explained.division),
         "members": [
-            {**_member(decided, one), **_flips(trials, one.cluster), "overridden": _overridden(decided, one.cluster)}
-            for one in explained.members
+            {
+                **_member(decided, member),
+                **_flips(trials, member.cluster),
+                "overridden": _overridden(decided, member.cluster),
+            }
+            for member in explained.members
         ],
     }
 
@@ -88,7 +92,11 @@ def _flips(trials: Trials | None, cluster: str) -> Document:
 
 def _flip(flip: Flip) -> Document:
     change = [{"of": one.of, "member": one.member or None, **_field(one)} for one in flip.change]
-    return {"would": "be chosen" if flip.chosen else "be left out", "words": flip.words, "change": change}
+    return {
+        "would": "be chosen" if flip.chosen else "be left out",
+        "words": flip.words,
+        "change": change,
+    }
 
 
 def _field(edit: Edit) -> Document:

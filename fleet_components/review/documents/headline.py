@@ -31,10 +31,16 @@ def subjects_in_words(placements: int, templates: int) -> str:
 
 def _what_happens(document: Document) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
-    subjects = [one for one in document["subjects"] if not one["pending"]]
+    subjects = [subject for subject in document["subjects"] if not subject["pending"]]
     due = " but what is due already" if len(subjects) < len(document["subjects"]) else ""
-    failing, held = ([one for one in subjects if what not in one["asBefore"]] for what in CONDITIONS)
-    parts = [*_gone(document), *_losing(subjects), *_unfulfilled(failing), *_gaining(subjects), *_updated(subjects)]
+    failing, held = ([subject for subject in subjects if what not in subject["asBefore"]] for what in CONDITIONS)
+    parts = [
+        *_gone(document),
+        *_losing(subjects),
+        *_unfulfilled(failing),
+        *_gaining(subjects),
+        *_updated(subjects),
+    ]
     parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
     refused = f"{refused_as(document)}: " if document["refused"] else ""
     known = _as_far_as_known(document)
@@ -75,8 +81,8 @@ def _what_is_lost(document: Document) -> str:
             return f"{needed}: the hub would delete what is below without asking"
         return f"the update is refused, for {count(len(refused), 'reason')} below"
     members: dict[str, list[str]] = defaultdict(list)
-    for one in document["gone"]["objects"]:
-        members[_DELETED.get(one["fate"], one["fate"])].append(one["member"])
+    for item in document["gone"]["objects"]:
+        members[_DELETED.get(item["fate"], item["fate"])].append(item["member"])
     members["replaced"] += [one["member"] for one in document["replaced"]]
     lost = [
         f"{count(len(members[fate]), *words)} on {few(sorted(set(members[fate])), 3)}"
@@ -97,12 +103,13 @@ REFUSED, TO_BE_CONFIRMED = "refused", "to be confirmed"
 
 
 def refused_as(document: Document) -> str:
-    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``.
+    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be
+    confirmed``.
 
     Args:
         document: one with ``refused``, each with its ``token``, and ``observed``.
     """
-    confirmed = all(one["token"] for one in document["refused"])
+    confirmed = all(refusal["token"] for refusal in document["refused"])
     return TO_BE_CONFIRMED if document["observed"] and confirmed else REFUSED
 
 
@@ -145,7 +152,7 @@ def _what_it_starts_from(document: Document) -> str:
 def gone_in_view(document: Document) -> list[str]:
     """Return the names of the subjects that go, as far as the view is about them."""
     view, gone = document["view"], document["gone"]
-    there = {one["subject"] for one in gone["objects"] if one["member"] == view["member"]}
+    there = {item["subject"] for item in gone["objects"] if item["member"] == view["member"]}
     return [
         name
         for name in gone["subjects"]
@@ -167,13 +174,13 @@ def _gone(document: Document) -> Iterator[str]:
 
 def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
-    moving = [one for one in subjects if _moves(one)]
+    moving = [subject for subject in subjects if _moves(subject)]
     if moving and len(moving) <= _MOST_NAMES:
         ways = [(one["key"], *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
         yield f"{_named(moving)} move from one cluster to another"
-    if losing := [one for one in subjects if _names(one, "leaves") and not _moves(one)]:
+    if losing := [subject for subject in subjects if _names(subject, "leaves") and not _moves(subject)]:
         yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_all_of(losing, 'leaves')}"
 
 
@@ -182,13 +189,13 @@ def _moves(subject: Document) -> bool:
 
 
 def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
-    if found := [one for one in subjects if one["unfulfilled"]]:
+    if found := [subject for subject in subjects if subject["unfulfilled"]]:
         yield f"{_named(found)} {'is' if len(found) == 1 else 'are'} not fulfilled"
 
 
 def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects come to clusters: new ones, and those that gain without having moved."""
-    gaining = [one for one in subjects if _names(one, "joins") and not _moves(one)]
+    gaining = [subject for subject in subjects if _names(subject, "joins") and not _moves(subject)]
     fresh = [one for one in gaining if one["revision"]["old"] is None]
     more = [one for one in gaining if one["revision"]["old"] is not None]
     if len(fresh) == 1:
@@ -202,9 +209,9 @@ def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
 def _updated(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which clusters get something new of which subjects: ``5 clusters get a new image of shop in 3 waves``."""
     by_words: dict[str, list[Document]] = defaultdict(list)
-    for one in subjects:
-        if _written(one):
-            by_words[_novelty(one)].append(one)
+    for subject in subjects:
+        if _written(subject):
+            by_words[_novelty(subject)].append(subject)
     for words, found in by_words.items():
         clusters = {name for one in found for name in _written(one)}
         rows = ([row for row in one["clusters"] if row["change"] == "updated"] for one in found)
@@ -242,19 +249,19 @@ _OBJECTS = {
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
-    if held := [one for one in subjects if _names(one, "held")]:
+    if held := [subject for subject in subjects if _names(subject, "held")]:
         yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
 
 
 def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects have changed without anything being held: no update run takes the change."""
-    if found := [one for one in subjects if one["weight"] == "held" and not _names(one, "held")]:
+    if found := [subject for subject in subjects if subject["weight"] == "held" and not _names(subject, "held")]:
         has = "has" if len(found) == 1 else "have"
         yield f"{_named(found)} {has} changed and no update run takes it"
 
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
-    recorded = [one for one in subjects if one["weight"] == "recorded"]
+    recorded = [subject for subject in subjects if subject["weight"] == "recorded"]
     if left := [one for one in recorded if one["left"]]:
         yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
     if found := [one for one in recorded if not one["left"]]:
@@ -276,20 +283,22 @@ _DONE = {"create": "created", "update": "updated", "replace": "replaced", "delet
 def _others(document: Document) -> list[Document]:
     """Return the resources that are neither below a fleet nor of this package."""
     resources = document.get("resources") or []
-    below = {one["urn"] for one in resources if one["type"] == FLEET}
-    for one in resources:  # parents come before their children
-        if one["parent"] in below:
-            below.add(one["urn"])
-    return [one for one in resources if one["urn"] not in below and not one["type"].startswith(_OURS)]
+    below = {resource["urn"] for resource in resources if resource["type"] == FLEET}
+    for resource in resources:  # parents come before their children
+        if resource["parent"] in below:
+            below.add(resource["urn"])
+    return [
+        resource for resource in resources if resource["urn"] not in below and not resource["type"].startswith(_OURS)
+    ]
 
 
 _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 
 def _names(subject: Document, change: str) -> list[str]:
-    members = [one for one in subject["clusters"] if one["change"] == change]
+    members = [cluster for cluster in subject["clusters"] if cluster["change"] == change]
     # What a hub cannot apply is told as not fulfilled.
-    return [one["name"] for one in members if not (change == "updated" and one["unapplied"])]
+    return [member["name"] for member in members if not (change == "updated" and member["unapplied"])]
 
 
 def _written(subject: Document) -> list[str]:
@@ -302,7 +311,7 @@ def _written(subject: Document) -> list[str]:
 
 def _all_of(subjects: Sequence[Document], change: str) -> str:
     """Return the clusters with a change of any of the subjects: ``aks-iowa``, ``a cluster`` each, or their number."""
-    found = [_names(one, change) for one in subjects]
+    found = [_names(subject, change) for subject in subjects]
     clusters = {name for names in found for name in names}
     each = len(clusters) > 1 and all(len(names) == 1 for names in found)
     return "a cluster" if each else _clusters(clusters)
@@ -316,9 +325,9 @@ def _clusters(names: Iterable[str]) -> str:
 
 def _named(subjects: Sequence[Document]) -> str:
     """Return the keys of a few subjects, or the number of many."""
-    return " and ".join(one["key"] for one in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+    return " and ".join(subject["key"] for subject in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
 
 
 def _counted(subjects: Sequence[Document]) -> str:
-    templates = sum(one["kind"] == "Template" for one in subjects)
+    templates = sum(subject["kind"] == "Template" for subject in subjects)
     return subjects_in_words(len(subjects) - templates, templates)

@@ -24,7 +24,8 @@ class Observed:
     Attributes:
         observation: the observation.
         listing: the answers of the hub; None for clusters without one.
-        named: the context by name of the member, of those that could not be called as their context is.
+        named: the context by name of the member, of those that could not be called as their context
+            is.
         grant: the command that grants what is asked of the hub; empty without one.
     """
 
@@ -68,7 +69,7 @@ def observed_document(
         before: when the directory was observed last; empty if never.
     """
     observation, refused = found.observation, found.refused
-    templates = sum(one.name.startswith(_TEMPLATE) for one in observation.subjects)
+    templates = sum(subject.name.startswith(_TEMPLATE) for subject in observation.subjects)
     return {
         "system": str(observation.system),
         "hub": found.has_hub,
@@ -76,7 +77,7 @@ def observed_document(
         "before": before or None,
         "directory": str(folder),
         # Of a cluster that is silent, its old record may be all that there is.
-        "members": len({str(one["metadata"]["name"]) for one in observation.members} | silent.keys()),
+        "members": len({str(member["metadata"]["name"]) for member in observation.members} | silent.keys()),
         "policies": len(observation.policies),
         "objects": len(observation.objects),
         "placements": len(observation.subjects) - templates,
@@ -92,6 +93,6 @@ def observed_document(
         "named": dict(sorted(found.named.items())),
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
-        "grant": found.grant if any("is forbidden" in one for one in refused) else None,
+        "grant": found.grant if any("is forbidden" in refusal for refusal in refused) else None,
         "notes": [*observation.notes, *found.left_out, *changes.remarks],
     }

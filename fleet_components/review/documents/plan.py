@@ -49,11 +49,16 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     """
     plans = surveyed.plans
     view.check(plans)
-    weighed = [_Weighed.of(plan, one, surveyed.standing.of(one.name)) for plan in plans for one in plan.subjects]
-    subjects = sorted(weighed, key=lambda one: (one.as_before, one.decided.name in surveyed.pending, one.weight.order))
+    weighed = [
+        _Weighed.of(plan, subject, surveyed.standing.of(subject.name)) for plan in plans for subject in plan.subjects
+    ]
+    subjects = sorted(
+        weighed,
+        key=lambda one: (one.as_before, one.decided.name in surveyed.pending, one.weight.order),
+    )
     shown, others = list[_Weighed](), list[_Weighed]()
-    for one in subjects:
-        (shown if view.shows(one.decided, changes=one.changes or one.as_before) else others).append(one)
+    for subject in subjects:
+        (shown if view.shows(subject.decided, changes=subject.changes or subject.as_before) else others).append(subject)
     warnings = [problem for plan in plans for problem in (*plan.warnings, *plan.hidden)]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
@@ -64,37 +69,43 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "state": surveyed.file or None,
         "against": surveyed.against or None,
         "observed": _observed(surveyed),
-        "forecast": len(subjects) if surveyed.observed else sum(bool(one.decided.hub) for one in subjects),
+        "forecast": len(subjects) if surveyed.observed else sum(bool(subject.decided.hub) for subject in subjects),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
         **_numbers(surveyed, subjects),
-        "changes": any(plan.changes for plan in plans) or any(one.changes for one in surveyed.resources or ()),
+        "changes": any(plan.changes for plan in plans)
+        or any(resource.changes for resource in surveyed.resources or ()),
         "unfulfilled": [
-            {"subject": one.decided.name, "why": one.decided.outcome.unfulfilled}
-            for one in subjects
-            if one.decided.outcome.unfulfilled
+            {"subject": subject.decided.name, "why": subject.decided.outcome.unfulfilled}
+            for subject in subjects
+            if subject.decided.outcome.unfulfilled
         ],
         "asBefore": {
             **_as_before(subjects),
             "warnings": [
                 *(str(problem) for problem in warnings if surveyed.standing.warned(problem)),
-                *(text for one in subjects if one.as_before for text in one.named_warnings),
+                *(text for subject in subjects if subject.as_before for text in subject.named_warnings),
             ],
         },
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
             "members": [name for plan in plans for name in plan.members_gone],
-            "objects": [departure_document(one) for plan in plans for one in plan.departures],
+            "objects": [departure_document(departure) for plan in plans for departure in plan.departures],
             "summary": [{"weight": line.weight, "text": line.text} for plan in plans for line in describe_plan(plan)],
         },
         "replaced": [
-            {"subject": one.subject, "member": one.cluster, "object": str(one.key), "fields": list(one.fields)}
+            {
+                "subject": replacement.subject,
+                "member": replacement.cluster,
+                "object": str(replacement.key),
+                "fields": list(replacement.fields),
+            }
             for plan in plans
-            for one in plan.replacements
+            for replacement in plan.replacements
         ],
         "remaining": remainder_document(
-            together(plan.remainders[one.name] for plan in plans for one in plan.subjects if not one.hub)
+            together(plan.remainders[subject.name] for plan in plans for subject in plan.subjects if not subject.hub)
         ),
         "subjects": [_subject(surveyed, one, view) for one in shown],
         "unchanged": _unchanged(surveyed, subjects),
@@ -192,32 +203,36 @@ def _as_before(subjects: Iterable[_Weighed]) -> Document:
 
 def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
     """Return how many placements, templates and members an update does not touch."""
-    kinds = Counter(one.decided.subject.COMPONENT for one in subjects if not one.changes)
+    kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects if not subject.changes)
     touched = {
         cluster
-        for one in subjects
-        for cluster, entry in one.decided.entries.items()
-        if not one.as_before
-        if entry.change is not Change.KEEP and one.decided.subject.inventory.position(cluster) is not None
+        for subject in subjects
+        for cluster, entry in subject.decided.entries.items()
+        if not subject.as_before
+        if entry.change is not Change.KEEP and subject.decided.subject.inventory.position(cluster) is not None
     }
     members = sum(len(plan.inventory) for plan in surveyed.plans)
-    return {"placements": kinds["Placement"], "templates": kinds["Template"], "members": members - len(touched)}
+    return {
+        "placements": kinds["Placement"],
+        "templates": kinds["Template"],
+        "members": members - len(touched),
+    }
 
 
 def _totals(subjects: Iterable[_Weighed]) -> Document:
     """Return the number of members with each change, over all placements and templates."""
-    changes = Counter(WORDS[entry.change] for one in subjects for entry in one.decided.entries.values())
+    changes = Counter(WORDS[entry.change] for subject in subjects for entry in subject.decided.entries.values())
     return {word: changes[word] for word in WORDS.values()}
 
 
 def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
     """Return how many placements, templates and warnings there are, and what could not be decided or compared."""
-    kinds = Counter(one.decided.subject.COMPONENT for one in subjects)
+    kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects)
     of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
     return {
         "placements": kinds["Placement"],
         "templates": kinds["Template"],
-        "warned": of_fleets + sum(len(one.warnings) for one in subjects),
+        "warned": of_fleets + sum(len(subject.warnings) for subject in subjects),
         "unsure": len(surveyed.unsure),
         "secretsHidden": any(_hides_secrets(plan) for plan in surveyed.plans),
     }
@@ -225,7 +240,7 @@ def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
 
 def _hides_secrets(plan: FleetPlan) -> bool:
     """Return whether the state has left out data of Secrets, so that a change of nothing else cannot be seen."""
-    objects = (data for one in plan.subjects for data in one.subject.content)
+    objects = (data for subject in plan.subjects for data in subject.subject.content)
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 
@@ -242,7 +257,8 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _of_a_project(surveyed: Survey, view: View) -> Document:
-    """Return the resources and messages of a program; None for the resources if the update is refused.
+    """Return the resources and messages of a program; None for the resources if the update is
+    refused.
 
     A narrow view has no resources: their tree is that of the whole stack.
     """

@@ -67,8 +67,8 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
         "live": found.live,
         "hub": {"system": found.hub.system.value, "asOf": told_time(found.hub.as_of)} if found.hub else None,
         "interrupted": found.interrupted,
-        "settled": all(row["settled"] for one in subjects for row in one["members"])
-        and not any(one["undelivered"] or _unsettled_on_hub(one) for one in subjects)
+        "settled": all(row["settled"] for subject in subjects for row in subject["members"])
+        and not any(subject["undelivered"] or _unsettled_on_hub(subject) for subject in subjects)
         and not (placement is None and found.half_removed),
         "gone": list(found.gone) if placement is None else [],
         "refused": [str(problem) for problem in found.survey.refused],
@@ -77,7 +77,8 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
 
 
 def api_list(found: Statuses, placement: str | None = None) -> Document:
-    """Return the placements, templates and bindings with nothing but their status, as a list of the Kubernetes API.
+    """Return the placements, templates and bindings with nothing but their status, as a list of the
+    Kubernetes API.
 
     Raises:
         FleetError: the placement or template is unknown.
@@ -108,7 +109,11 @@ def _on_hub(status: Status, member: str | None) -> Document | None:
         for row in found.rows
         if member in (None, row.member)
     ]
-    return {"missing": found.missing, "conditions": [dict(one) for one in found.conditions], "members": rows}
+    return {
+        "missing": found.missing,
+        "conditions": [dict(condition) for condition in found.conditions],
+        "members": rows,
+    }
 
 
 def _api_objects(status: Status) -> Iterator[Document]:
@@ -160,7 +165,7 @@ def _members(status: Status) -> Iterator[Document]:
     for name, observed in status.observed.items():
         entry = last.entries.get(name) if last else None
         stand = stand_on(observed, entry)
-        objects = [_object(one) for one in observed.objects.values()]
+        objects = [_object(item) for item in observed.objects.values()]
         done = last.done(name) if last else None
         comes = last_decided.comes(last, name) if last and stand.broken else ()
         yield {
@@ -186,7 +191,10 @@ def _object(found: ObservedObject) -> Document:
         "state": str(stand),
         "broken": stand.broken,
         "words": [*filter(None, [found.error]), *found.causes],
-        "differences": [{"path": one.path, "wanted": one.wanted, "there": one.there} for one in found.differences],
+        "differences": [
+            {"path": difference.path, "wanted": difference.wanted, "there": difference.there}
+            for difference in found.differences
+        ],
     }
 
 
@@ -196,8 +204,8 @@ def _broken(members: Sequence[Document]) -> list[Document]:
     for row in members:
         if not row["broken"]:
             continue
-        wrong = [one for one in row["objects"] if one["broken"] and one["words"]]
-        wrong = wrong or [one for one in row["objects"] if one["broken"]]
+        wrong = [item for item in row["objects"] if item["broken"] and item["words"]]
+        wrong = wrong or [item for item in row["objects"] if item["broken"]]
         if row["state"] == Stand.UNREACHED:
             alike["", str(Stand.UNREACHED), (row["why"],), None].append(row["name"])
             continue
@@ -206,7 +214,13 @@ def _broken(members: Sequence[Document]) -> list[Document]:
             state = row["state"] if unknown_yet else one["state"]
             alike[one["object"], state, tuple(one["words"]), row["wave"]].append(row["name"])
     return [
-        {"members": names, "object": key or None, "state": state, "words": list(words), "wave": wave}
+        {
+            "members": names,
+            "object": key or None,
+            "state": state,
+            "words": list(words),
+            "wave": wave,
+        }
         for (key, state, words, wave), names in alike.items()
     ]
 
@@ -232,7 +246,7 @@ def _next(found: Statuses, status: Status) -> Iterator[str]:
     if waves:
         begins = f"pulumi up begins with {waves[0]}"
         then = f", then {', then '.join(waves[1:_SHOWN])}" if waves[1:] else ""
-        yield begins + then + (f" and {count(more, 'more wave')}" if (more := len(waves[_SHOWN:])) else "")
+        yield (begins + then + (f" and {count(more, 'more wave')}" if (more := len(waves[_SHOWN:])) else ""))
     if rollout.removals:
         yield f"{'it' if waves else 'pulumi up'} leaves {few(list(rollout.removals), _SHOWN)} at its end"
     begun = bool(waves or rollout.removals)
@@ -250,7 +264,7 @@ def _deleted(status: Status) -> list[str]:
     removals = status.next.outcome.rollout.removals
     leaving = status.plan.leaving.get(status.next.name, ())
     lost = (Fate.DELETED, *UNRECORDED)
-    found = [one for one in leaving if one.fate in lost and one.cluster not in removals]
+    found = [departure for departure in leaving if departure.fate in lost and departure.cluster not in removals]
     return [f"{one.key} on {one.cluster}" for one in found]
 
 

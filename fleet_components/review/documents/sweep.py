@@ -28,7 +28,7 @@ def sweep_document(sweep: Sweep, losses: Sequence[Lost]) -> Document:
         "members": len(sweep.plan.inventory),
         "subjects": len(sweep.plan.subjects),
         "shortAlready": [_short(one) for one in sweep.already],
-        "losses": [_lost(one) for one in sorted(losses, key=lambda one: one.weight)],
+        "losses": [_lost(loss) for loss in sorted(losses, key=lambda one: one.weight)],
         "neverLost": list(sweep.by.without),
     }
 
@@ -42,7 +42,7 @@ def _lost(lost: Lost) -> Document:
         "joins": dict(lost.joins),
         "replicas": dict(lost.replicas),
         "held": lost.held,
-        "refused": [_refusal(one) for one in lost.refused],
+        "refused": [_refusal(refusal) for refusal in lost.refused],
     }
 
 

@@ -20,7 +20,8 @@ class View:
 
     Attributes:
         all: whether what does not change is shown as well.
-        only: keys of the placements and templates that are shown, or ``Kind/key``; empty for all that change.
+        only: keys of the placements and templates that are shown, or ``Kind/key``; empty for all
+            that change.
         member: the member that is shown; empty for all.
     """
 
@@ -56,8 +57,8 @@ class View:
             **subject,
             "content": None if content is None else here,
             "overridden": [one for one in overridden if self.member in one["members"]],
-            "departures": [one for one in subject["departures"] if one["member"] == self.member],
-            "clusters": [one for one in subject["clusters"] if one["name"] == self.member],
+            "departures": [departure for departure in subject["departures"] if departure["member"] == self.member],
+            "clusters": [cluster for cluster in subject["clusters"] if cluster["name"] == self.member],
             "staying": [name for name in subject["staying"] if name == self.member],
             "notPicked": {**subject["notPicked"], "shown": []},
         }
@@ -69,9 +70,10 @@ class View:
         """Check that what is asked for exists.
 
         Raises:
-            FleetError: there is no such placement, template or member; the problem names the one that was meant.
+            FleetError: there is no such placement, template or member; the problem names the one
+                that was meant.
         """
-        decided = [one for plan in plans for one in plan.subjects]
+        decided = [subject for plan in plans for subject in plan.subjects]
         gone = {name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])}
         for name in self.only:
             if name not in gone:

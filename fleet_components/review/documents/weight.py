@@ -44,8 +44,9 @@ def weight_of(plan: FleetPlan, decided: Decided, standing: Collection[str] = ())
     Args:
         plan: the plan.
         decided: the subject.
-        standing: the conditions that it is in already, see :mod:`fleet_components.review.planning.standing`. They count
-            only where nothing else happens.
+        standing: the conditions that it is in already, see
+            :mod:`fleet_components.review.planning.standing`. They count only where nothing else
+            happens.
     """
     weight = _weight(plan, decided, standing)
     return min(map(Weight, standing), key=lambda one: one.order) if standing and weight is Weight.UNCHANGED else weight
@@ -62,7 +63,7 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
     if _refused(plan, decided):
         return Weight.REFUSED
-    if Change.REMOVE in changes or replacing or any(one.fate in _LOSSES for one in leaving):
+    if Change.REMOVE in changes or replacing or any(departure.fate in _LOSSES for departure in leaving):
         return Weight.LOST
     if decided.outcome.unfulfilled and Weight.UNFULFILLED not in standing:
         return Weight.UNFULFILLED

@@ -21,10 +21,20 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.standing import Standing
 from fleet_components.review.planning.drift import Delivered, Drift
 from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
-from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import (
+    CommandLine,
+    Survey,
+    gathered_from,
+    survey_source,
+)
 
 _IN_PROGRAM = "give the objects there what members have"
-_OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", "ClusterOverridePolicy", "OverridePolicy")
+_OVERRIDES = (
+    "ClusterResourceOverride",
+    "ResourceOverride",
+    "ClusterOverridePolicy",
+    "OverridePolicy",
+)
 _FIXED = ("apiVersion", "kind")
 Steps = tuple[str, ...]
 
@@ -63,15 +73,18 @@ class _Change:
 def adopt(found: Drift, paths: Sequence[Path], command: CommandLine) -> Adoption:
     """Return what gives the source the values of members, without writing anything.
 
-    A change that all members have which run an object is written into the object, others into overrides.
+    A change that all members have which run an object is written into the object, others into
+    overrides.
 
     Args:
         found: the drift.
-        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names
+            them.
         command: the options of the command line, with the state.
 
     Raises:
-        FleetError: the source or the options cannot be used, or there is no plan of the changed source.
+        FleetError: the source or the options cannot be used, or there is no plan of the changed
+            source.
     """
     paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
@@ -88,13 +101,13 @@ class _Adopter:
     def __init__(self, source: Source, drafts: Drafts, found: Drift) -> None:
         self.source, self.drafts, self.found = source, drafts, found
         self.by_hand: dict[str, str] = {}
-        self.manifests = {one.key: one for one in source.given.manifests}
+        self.manifests = {manifest.key: manifest for manifest in source.given.manifests}
 
     def adopt(self, command: CommandLine) -> None:
         """Write what can be written; the rest is named in :attr:`by_hand`."""
         running: dict[tuple[str, str, ObjectKey], list[Delivered]] = defaultdict(list)
-        for one in self.found.objects:
-            running[one.member.fleet, one.standing.subject, one.standing.key].append(one)
+        for item in self.found.objects:
+            running[item.member.fleet, item.standing.subject, item.standing.key].append(item)
         standing = {fleet: command.state.past(fleet).standing for fleet in command.state.fleets}
         # From the end of the files: a change moves the lines below it.
         for key in sorted(running, key=lambda key: self._line(key[2]), reverse=True):
@@ -108,12 +121,12 @@ class _Adopter:
 
     def _adopt(self, objects: Sequence[Delivered], everywhere: Sequence[Standing]) -> None:
         """Adopt the changes of one object of one placement."""
-        changed = {one.standing.cluster: self._changes(one) for one in objects if one.differences}
+        changed = {item.standing.cluster: self._changes(item) for item in objects if item.differences}
         manifest = self.manifests.get(objects[0].standing.key)
         if manifest is None or not manifest.origin or not os.path.isfile(manifest.origin.file):
             self._leave(changed, objects, "no file holds the object as it is")
             return
-        unknown = {one.cluster for one in everywhere} - {one.standing.cluster for one in objects if not one.error}
+        unknown = {one.cluster for one in everywhere} - {item.standing.cluster for item in objects if not item.error}
         shared = [one for one in next(iter(changed.values())) if all(one in found for found in changed.values())]
         shared = shared if len(changed) == len(everywhere) and not unknown else []
         if shared:
@@ -155,7 +168,7 @@ class _Adopter:
         assert manifest.origin
         data = copy.deepcopy(dict(manifest.data))
         for change in changes:
-            if any(_newer(manifest.data, one.data, change.path) for one in objects):
+            if any(_newer(manifest.data, item.data, change.path) for item in objects):
                 why = "the source has another value than was delivered: an override changes it, or it is newer"
                 self._leave({"all members": [change]}, objects, why)
             else:
@@ -206,8 +219,8 @@ class _Adopter:
 
     def _steps(self, changes: Sequence[_Change]) -> list[tuple[str, Steps, Mapping[str, Any]]]:
         return [
-            ("remove", one.path, {}) if one.value is None else ("add", one.path, {"value": one.value})
-            for one in changes
+            ("remove", change.path, {}) if change.value is None else ("add", change.path, {"value": change.value})
+            for change in changes
         ]
 
     def _labels(self, member: str) -> Mapping[str, str]:
@@ -282,7 +295,8 @@ def _selects(override: Manifest, manifest: Manifest) -> bool:
     if override.namespace and override.namespace != manifest.namespace:
         return False
     return not selectors or any(
-        one.get("kind") == manifest.kind and one.get("name") in (None, "", manifest.name) for one in selectors
+        selector.get("kind") == manifest.kind and selector.get("name") in (None, "", manifest.name)
+        for selector in selectors
     )
 
 
@@ -298,7 +312,11 @@ def _resource_override(manifest: Manifest, rules: Sequence[Any], subject: str) -
         "apiVersion": "placement.kubernetes-fleet.io/v1",
         "kind": "ResourceOverride" if manifest.namespace else "ClusterResourceOverride",
         "metadata": _metadata(manifest),
-        "spec": {"placement": placement, field: [selector], "policy": {"overrideRules": list(rules)}},
+        "spec": {
+            "placement": placement,
+            field: [selector],
+            "policy": {"overrideRules": list(rules)},
+        },
     }
 
 

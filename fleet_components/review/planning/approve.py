@@ -17,7 +17,12 @@ from fleet_components.plan.kubefleet.runs import APPROVALS
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
-from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import (
+    CommandLine,
+    Survey,
+    gathered_from,
+    survey_source,
+)
 from fleet_components.rollout.rollout import Change, Opens
 from fleet_components.rollout.strategy import External, Stage, UpdateRun, When
 
@@ -100,7 +105,8 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
 
     Args:
         names: names of approvals, in a namespace after it and a slash.
-        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names
+            them.
         command: the options of the command line.
 
     Raises:
@@ -119,7 +125,12 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
                 _give(drafts, source, one)
         after = survey_source(edited(source, drafts.edits), paths, command)
     before = {one.decided.name: one.decided for one in given}
-    moves = [words for one in after.plans[0].subjects if one.name in before for words in _moves(before[one.name], one)]
+    moves = [
+        words
+        for subject in after.plans[0].subjects
+        if subject.name in before
+        for words in _moves(before[subject.name], subject)
+    ]
     return Approval(drafts.edits, given, tuple(moves), after)
 
 
@@ -131,7 +142,10 @@ def _asked(surveyed: Survey) -> dict[str, Asked]:
 
 def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
     """Yield the approvals that the update runs of a placement ask for, without those of runs that are over."""
-    strategy, runs = getattr(decided.subject, "strategy", None), getattr(decided.outcome, "runs", None)
+    strategy, runs = (
+        getattr(decided.subject, "strategy", None),
+        getattr(decided.outcome, "runs", None),
+    )
     if not isinstance(strategy, External) or runs is None:
         return
     subject: Any = decided.subject
@@ -167,7 +181,8 @@ def _wrong(name: str, known: Mapping[str, Asked]) -> Iterator[Problem]:
 
 
 def _give(drafts: Drafts, source: Source, one: Asked) -> None:
-    """Write an approval: into the request for it, if the source has that, else into a file beside the run.
+    """Write an approval: into the request for it, if the source has that, else into a file beside
+    the run.
 
     Raises:
         FleetError: neither is in a file that can be changed.
@@ -175,7 +190,9 @@ def _give(drafts: Drafts, source: Source, one: Asked) -> None:
     namespace, _, name = one.name.rpartition("/")
     kind = APPROVALS[bool(namespace)]
     place = (kind, namespace, name)
-    requests = (one for one in source.given.manifests if (one.kind, one.namespace, one.name) == place)
+    requests = (
+        manifest for manifest in source.given.manifests if (manifest.kind, manifest.namespace, manifest.name) == place
+    )
     if request := next(requests, None):
         _accept(drafts, request)
         return

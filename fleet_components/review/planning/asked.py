@@ -37,7 +37,8 @@ def asked(
     timeout: float,
     watch: Watch = unwatched,
 ) -> tuple[Status, ...]:
-    """Return statuses with what members say of every object that was, or was to be, delivered to them.
+    """Return statuses with what members say of every object that was, or was to be, delivered to
+    them.
 
     Args:
         found: the statuses as the stack knows them.
@@ -125,7 +126,8 @@ def _decided(status: Status) -> Iterator[MemberName]:
 def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
     assert status.last
     delivery, manager = status.last.deliveries[cluster], status.plan.manager
-    # What is compared only is asked for as the report of an update does: as it is, without the marks of a delivery.
+    # What is compared only is asked for as the report of an update does: as it is, without the
+    # marks of a delivery.
     objects = delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
     for data in objects:
         yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
@@ -148,7 +150,7 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return known
     if live.compared:
         return live
-    missing = any(one.path == "/" for one in live.differences)
+    missing = any(difference.path == "/" for difference in live.differences)
     if live.error and not (live.applied or live.differences):
         return attrs.evolve(known, causes=(*known.causes, live.error))  # the member does not let it be read
     if known.applied == "Applied":

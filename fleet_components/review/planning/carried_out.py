@@ -19,9 +19,13 @@ _HIDDEN: Mapping[str, Any] = {**SECRET_MARK, "ciphertext": "not saved"}
 
 
 def after_project(
-    run: ProgramRun, resources: Iterable[Resource], plans: Iterable[FleetPlan], export: Mapping[str, Any] | None
+    run: ProgramRun,
+    resources: Iterable[Resource],
+    plans: Iterable[FleetPlan],
+    export: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the state after the plan of a project, in the form of ``pulumi stack export``, without its secrets.
+    """Return the state after the plan of a project, in the form of ``pulumi stack export``, without
+    its secrets.
 
     Args:
         run: a run whose mocks answer as after an update.
@@ -29,16 +33,23 @@ def after_project(
         plans: the plans of its fleets.
         export: the state before.
     """
-    # These records have the contents without the data of Secrets: the next plan tells from them which fields change.
+    # These records have the contents without the data of Secrets: the next plan tells from them
+    # which fields change.
     records = {one.urn: dict(one.outputs) for plan in plans for one in delivered(plan, redacted=True)}
-    registered = {one.urn: _stored(one, run, records) for one in run.registrations}
+    registered = {registration.urn: _stored(registration, run, records) for registration in run.registrations}
     before = {one["urn"]: _without_secrets(one) for one in stored_in(export)}
     found = []
-    for one in resources:
-        if one.type == STACK:
-            found.append({"urn": one.urn, "type": one.type, "outputs": _without_secrets(run.exports)})
-        elif one.change != DELETE:
-            found.append(registered.get(one.urn) or before[one.urn])
+    for resource in resources:
+        if resource.type == STACK:
+            found.append(
+                {
+                    "urn": resource.urn,
+                    "type": resource.type,
+                    "outputs": _without_secrets(run.exports),
+                }
+            )
+        elif resource.change != DELETE:
+            found.append(registered.get(resource.urn) or before[resource.urn])
     return {"version": 3, MADE_UP: _SAYS, "deployment": {"resources": found}}
 
 

@@ -23,7 +23,12 @@ from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import (
+    CommandLine,
+    Survey,
+    gathered_from,
+    survey_source,
+)
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
 
@@ -55,11 +60,14 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
 
     Args:
         member: the name of the member.
-        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
-        command: the options of the command line. Without a state, what would be planned now counts as delivered.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names
+            them.
+        command: the options of the command line. Without a state, what would be planned now counts
+            as delivered.
 
     Raises:
-        FleetError: the member does not exist, cannot be drained or is not written in a file; or there is no plan.
+        FleetError: the member does not exist, cannot be drained or is not written in a file; or
+            there is no plan.
     """
     paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
@@ -69,7 +77,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
             state = StackState.of(delivered(before.plans[0], redacted=False))
             command = attrs.evolve(command, state=StateFile(state=state))
             before = survey_source(source, paths, command)
-        here = [one for one in before.plans[0].subjects if one.done(member).revision is not None]
+        here = [subject for subject in before.plans[0].subjects if subject.done(member).revision is not None]
         declared = _declared(source, member)
         taint = _taint(source, declared, here)
         stays = {one.name: why for one in here if (why := _stays(one, taint))}
@@ -80,9 +88,13 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         edits = drafts.edits
         changed = edited(source, edits)
         after = survey_source(changed, paths, command)
-    moved = {one.name: one for one in after.plans[0].subjects}
+    moved = {subject.name: subject for subject in after.plans[0].subjects}
     outcomes = {one.name: stays.get(one.name) or _outcome(moved[one.name], member) for one in here}
-    return Drain(edits, {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()}, after)
+    return Drain(
+        edits,
+        {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()},
+        after,
+    )
 
 
 def _declared(source: Source, member: str) -> Manifest:
@@ -190,7 +202,7 @@ def _parts(moved: Decided, member: str) -> Iterator[str]:
     entry = moved.entries.get(member)
     joins = sorted(name for name, one in moved.entries.items() if one.change is Change.ADD)
     if entry is None or entry.change is Change.REMOVE:
-        yield f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves"
+        yield (f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves")
     elif moved.outcome.warnings:
         yield from moved.outcome.warnings
     else:

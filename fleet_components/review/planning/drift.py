@@ -20,7 +20,12 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.sent import Sent, sent
 from fleet_components.plan.standing import Standing
 from fleet_components.plan.state import ENCRYPTED
-from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
+from fleet_components.review.planning.kubeconfigs import (
+    UNKNOWN,
+    MemberName,
+    check_names,
+    kubeconfigs,
+)
 from fleet_components.review.planning.past import StateFile
 
 _EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
@@ -41,8 +46,8 @@ class Delivered:
         manager: the field manager that has sent it.
         mode: how it was written, as far as it concerns drift.
         left_alone: fields that keep their values on the member.
-        recorded: True if the update has recorded what it sent; False if only the state of the object tells it, which a
-            refresh changes.
+        recorded: True if the update has recorded what it sent; False if only the state of the
+            object tells it, which a refresh changes.
         differences: the fields that somebody has changed.
         then: what becomes of them, unless they are overwritten; empty if nothing has changed.
         there: the object as the member has it; None if it has none.
@@ -64,7 +69,7 @@ class Delivered:
     @property
     def missing(self) -> bool:
         """True if somebody has deleted it."""
-        return any(one.path == "/" for one in self.differences)
+        return any(difference.path == "/" for difference in self.differences)
 
 
 @attrs.frozen
@@ -77,7 +82,8 @@ class Drift:
         objects: everything that was asked for, in the order of members.
         unreached: why members did not answer, by member.
         members: the members that were asked, or were to be.
-        by_hub: placements and templates that a hub carries out, as ``Kind/key``: no member was asked for them.
+        by_hub: placements and templates that a hub carries out, as ``Kind/key``: no member was
+            asked for them.
     """
 
     state: str
@@ -90,12 +96,12 @@ class Drift:
     @property
     def drifted(self) -> tuple[Delivered, ...]:
         """The objects that somebody has changed or deleted."""
-        return tuple(one for one in self.objects if one.differences)
+        return tuple(item for item in self.objects if item.differences)
 
     @property
     def unrecorded(self) -> tuple[Delivered, ...]:
         """The objects that were compared with what the state of each tells."""
-        return tuple(one for one in self.objects if not (one.recorded or one.error))
+        return tuple(item for item in self.objects if not (item.recorded or item.error))
 
 
 def drift(
@@ -113,12 +119,14 @@ def drift(
         state: the state after the last update.
         given: files of kubeconfigs that count instead of those of the state, by member.
         members: the members to ask; all if empty.
-        only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if empty.
+        only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if
+            empty.
         timeout: limit for each member, in seconds.
         watch: is told how many have answered.
 
     Raises:
-        FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
+        FleetError: there is no state of a fleet, it has no such member or placement, or a file
+            cannot be read.
     """
     pasts = _pasts(state)
     objects = [
@@ -128,21 +136,21 @@ def drift(
     ]
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
     _check_lost(members, lost, objects)
-    check_names("member", members, (one.member.member for one in objects))
-    brought = {text for one in objects for text in _names_of(one.standing.subject)}
+    check_names("member", members, (item.member.member for item in objects))
+    brought = {text for item in objects for text in _names_of(item.standing.subject)}
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
-    known = kubeconfigs(state.state, given, (one.member for one in objects))
-    objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=_place)
-    names = tuple(dict.fromkeys(one.member for one in objects))
+    known = kubeconfigs(state.state, given, (item.member for item in objects))
+    objects = sorted((item for item in objects if _chosen(item.standing, members, only)), key=_place)
+    names = tuple(dict.fromkeys(item.member for item in objects))
     wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
-    for one in objects:
-        if one.member in wanted and not one.error:
-            wanted[one.member].append(Wanted(one.data, one.mode, one.manager))
+    for item in objects:
+        if item.member in wanted and not item.error:
+            wanted[item.member].append(Wanted(item.data, item.mode, item.manager))
     answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout, watch=watch)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
-    found = tuple(_answered(one, answers.get(one.member, ObservedMember())) for one in objects)
+    found = tuple(_answered(item, answers.get(item.member, ObservedMember())) for item in objects)
     by_hub = tuple(sorted(name for past in pasts.values() for name in past.forecast))
     return Drift(state.file, state.stack[1], found, silent, names, by_hub)
 
@@ -156,7 +164,15 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
     if state.problems:
         raise FleetError(state.problems)
     if not state.file:
-        raise FleetError([Problem("there is no state, which says what was delivered", subject="--state", hint=_EXPORT)])
+        raise FleetError(
+            [
+                Problem(
+                    "there is no state, which says what was delivered",
+                    subject="--state",
+                    hint=_EXPORT,
+                )
+            ]
+        )
     if state.export is None:
         what = "is the state of a render, which delivers nothing to a cluster"
         raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
@@ -176,7 +192,7 @@ def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: I
     Raises:
         FleetError: some are.
     """
-    given_up = {one.member for one in lost} - {one.member.member for one in objects}
+    given_up = {one.member for one in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
     if problems := [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]:
         raise FleetError(problems)
@@ -189,7 +205,10 @@ def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: 
         FleetError: some compare only.
     """
     reporting = {text for past in pasts for name in past.reporting for text in _names_of(name)} - {*brought}
-    what, hint = "compares only, so that nothing of it can drift", "fleet status --live tells what differs"
+    what, hint = (
+        "compares only, so that nothing of it can drift",
+        "fleet status --live tells what differs",
+    )
     if problems := [Problem(what, subject=name, hint=hint) for name in only if name in reporting]:
         raise FleetError(problems)
 

@@ -95,7 +95,8 @@ def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tup
     """Return the paths whose files may change, and the options for them.
 
     Args:
-        paths: files and directories of a fleet, or a Pulumi project, which stands for what its ``fleet:source`` names.
+        paths: files and directories of a fleet, or a Pulumi project, which stands for what its
+            ``fleet:source`` names.
         command: the options of the command line.
         instead: what to write in the program of a project that has no ``fleet:source``.
 
@@ -109,7 +110,8 @@ def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tup
 
 
 def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> Sequence[Path]:
-    """Return the paths in which a fleet is written: those of a project are what its ``fleet:source`` names.
+    """Return the paths in which a fleet is written: those of a project are what its
+    ``fleet:source`` names.
 
     Raises:
         FleetError: as for :func:`written_in`.
@@ -129,8 +131,10 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source as it is once the edits are written."""
     files = {edit.file for edit in edits}
-    kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
-    apart = {one.key: one.origin.parts[1:] for one in source.given.manifests if one.origin}
-    read = [one for edit in edits for one in gather(Text(edit.file, edit.new)).given.manifests]
+    kept = [
+        manifest for manifest in source.given.manifests if manifest.origin is None or manifest.origin.file not in files
+    ]
+    apart = {manifest.key: manifest.origin.parts[1:] for manifest in source.given.manifests if manifest.origin}
+    read = [manifest for edit in edits for manifest in gather(Text(edit.file, edit.new)).given.manifests]
     manifests = (*kept, *(join(one, apart.get(one.key, ())) for one in read))
     return gathered(attrs.evolve(source.given, manifests=manifests))

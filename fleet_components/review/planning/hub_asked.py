@@ -16,7 +16,8 @@ from fleet_components.plan.state import ENCRYPTED, StackState
 
 
 def hub_asked(state: StackState, given: Path | None, timeout: float, watch: Watch = unwatched) -> Listing | None:
-    """Return the answers of a hub; None if none is given, and the stack has none whose kubeconfig can be read.
+    """Return the answers of a hub; None if none is given, and the stack has none whose kubeconfig
+    can be read.
 
     Args:
         state: the state after the last update.
@@ -32,7 +33,8 @@ def hub_asked(state: StackState, given: Path | None, timeout: float, watch: Watc
 
 
 def hub_kubeconfig(state: StackState, given: Path | None) -> str:
-    """Return the text of a hub's kubeconfig; empty if none is given, and the state has none that can be read.
+    """Return the text of a hub's kubeconfig; empty if none is given, and the state has none that
+    can be read.
 
     Args:
         state: the state after the last update.
@@ -44,8 +46,14 @@ def hub_kubeconfig(state: StackState, given: Path | None) -> str:
     try:
         if given:
             return read_kubeconfig_file(given, "hub")
-        found = (one for one in state.resources.values() if one.type == names.PROVIDER and names.is_hub(one.name))
+        found = (
+            resource
+            for resource in state.resources.values()
+            if resource.type == names.PROVIDER and names.is_hub(resource.name)
+        )
         known = (one.inputs.get("kubeconfig") for one in found)
         return next((read_kubeconfig(text, "hub") for text in known if text and text != ENCRYPTED), "")
     except FleetError as error:
-        raise FleetError(attrs.evolve(one, subject=HUB, hint="--hub KUBECONFIG") for one in error.problems) from None
+        raise FleetError(
+            attrs.evolve(problem, subject=HUB, hint="--hub KUBECONFIG") for problem in error.problems
+        ) from None

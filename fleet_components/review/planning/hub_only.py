@@ -52,7 +52,7 @@ def hub_only_changes(observed: Remembered, source: Source) -> tuple[HubOnlyChang
         if path.startswith(f"{POLICIES}/")
     }
     keys = {one.key for one in source.not_carried_out}
-    given = (_own(one) for one in source.given.manifests if one.key in keys)
+    given = (_own(manifest) for manifest in source.given.manifests if manifest.key in keys)
     here = {_identity(shape_of(own.data)): own for own in given}
     kinds = {shape(kind): kind for _, kind in KINDS if kind not in CARRIED_OUT}
     found = [
@@ -69,7 +69,7 @@ def hub_only_changes(observed: Remembered, source: Source) -> tuple[HubOnlyChang
 def hub_only_warnings(changes: Sequence[HubOnlyChange]) -> Iterator[Problem]:
     """Yield a warning that names the files."""
     if changes:
-        files = [f"{one.file} ({one.change})" for one in changes]
+        files = [f"{change.file} ({change.change})" for change in changes]
         what = f"only the hub carries out what has changed here, and it may move or delete objects: {few(files, 5)}"
         yield Problem(what, hint="nothing of that is forecast; once it is applied, observe and plan again")
 

@@ -52,7 +52,7 @@ def kubeconfigs(
         FleetError: a file cannot be read or is no kubeconfig, or there is no such member.
     """
     members = tuple(dict.fromkeys(members))
-    check_names("member", given.keys() - set(map(str, members)), (one.member for one in members))
+    check_names("member", given.keys() - set(map(str, members)), (member.member for member in members))
     read, problems = dict[str, str](), list[Problem]()
     for name, path in given.items():
         try:
@@ -62,7 +62,7 @@ def kubeconfigs(
     if problems:
         raise FleetError(problems)
     stored = _stored(state)
-    found = {one: read.get(str(one)) or read.get(one.member) or stored.get(one) for one in members}
+    found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
     return {one: text for one, text in found.items() if text}
 
 
@@ -96,12 +96,12 @@ def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
     """Return the URNs of the providers of each member: of its objects, as it may bring one, and those of its name."""
     of_objects: dict[MemberName, dict[str, None]] = defaultdict(dict)
     by_name: dict[MemberName, dict[str, None]] = defaultdict(dict)
-    for one in state.resources.values():
-        urn = Urn.parse(one.urn)
+    for resource in state.resources.values():
+        urn = Urn.parse(resource.urn)
         fleet, _, rest = urn.name.partition("/")  # names of fleets have no slash
         if place := names.place_of(fleet, urn):
-            of_objects[MemberName(fleet, place.cluster)][one.provider.rpartition("::")[0]] = None
-        elif one.type == names.PROVIDER and names.FLEET in urn.types:
+            of_objects[MemberName(fleet, place.cluster)][resource.provider.rpartition("::")[0]] = None
+        elif resource.type == names.PROVIDER and names.FLEET in urn.types:
             by_name[MemberName(fleet, rest.partition("/")[0])][urn.text] = None
     return {member: {**of_objects[member], **by_name[member]} for member in {**of_objects, **by_name}}
 

@@ -18,7 +18,7 @@ def members_changed(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Ite
         base: the plans of what is compared with.
         head: the plans that are reviewed.
     """
-    before = {(plan.options.fleet, one.name): one for plan in base for one in plan.inventory.clusters}
+    before = {(plan.options.fleet, cluster.name): cluster for plan in base for cluster in plan.inventory.clusters}
     changed = []
     for plan in head:
         for one in plan.inventory.clusters:
@@ -37,6 +37,6 @@ def _labels_changed(before: Cluster, now: Cluster) -> Iterator[str]:
 
 
 def _taints_changed(before: Cluster, now: Cluster) -> Iterator[str]:
-    old, new = ({f"{one.key}={one.value}:{one.effect}" for one in cluster.taints} for cluster in (before, now))
+    old, new = ({f"{taint.key}={taint.value}:{taint.effect}" for taint in cluster.taints} for cluster in (before, now))
     yield from (f"taint {text} new" for text in sorted(new - old))
     yield from (f"taint {text} gone" for text in sorted(old - new))

@@ -36,7 +36,8 @@ _ONE = "plan one at a time: a fleet has one hub"
 
 
 def state_among(paths: Sequence[Path]) -> StateFile:
-    """Return the state of the observed directory among paths and below them; that of a new fleet if there is none.
+    """Return the state of the observed directory among paths and below them; that of a new fleet if
+    there is none.
 
     One that is damaged is the state of a new fleet with its problems.
     """
@@ -81,7 +82,8 @@ def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: st
         hint: what would do.
 
     Raises:
-        FleetError: one of the paths is an observed directory or holds one, or the state is that of one.
+        FleetError: one of the paths is an observed directory or holds one, or the state is that of
+            one.
     """
     folders = (path for path in paths if not is_project(path))  # one may hold the source of another fleet
     found = state.file if state.observed else next(map(str, observed_in(folders)), "")
@@ -137,13 +139,14 @@ def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
             f"{count(len(changed), 'Namespace')} that {count(len(plan.inventory), 'member')} get from the hub as it is"
         )
         yield Problem(
-            f"{each}: {names}", hint="every member has every namespace of a control plane; what changes is not shown"
+            f"{each}: {names}",
+            hint="every member has every namespace of a control plane; what changes is not shown",
         )
 
 
 def _secrets_given(plan: FleetPlan) -> list[ObjectKey]:
     """Return the Secrets that the hub has, and of which the source has the data."""
-    known = (data for one in plan.subjects if one.name in plan.past.records for data in one.subject.content)
+    known = (data for subject in plan.subjects if subject.name in plan.past.records for data in subject.subject.content)
     return sorted({Manifest(data).key for data in known if is_secret(data) and _gives(data)})
 
 
@@ -190,9 +193,9 @@ def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry])
 def _members_changed(plan: FleetPlan) -> frozenset[str]:
     """Return the members on which a plan changes an object."""
     still = (Change.KEEP, Change.HELD)
-    moved = (name for one in plan.subjects for name, entry in one.entries.items() if entry.change not in still)
-    gone = (one.cluster for one in plan.departures)
-    return frozenset((*moved, *gone, *(one.cluster for one in plan.replacements)))
+    moved = (name for subject in plan.subjects for name, entry in subject.entries.items() if entry.change not in still)
+    gone = (departure.cluster for departure in plan.departures)
+    return frozenset((*moved, *gone, *(replacement.cluster for replacement in plan.replacements)))
 
 
 def later_observation(

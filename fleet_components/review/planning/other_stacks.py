@@ -25,7 +25,8 @@ class OtherStack:
     Attributes:
         name: its name, as the program spells it: ``organization/project/stack``.
         state: its state; that of a new stack if none is given.
-        folder: the directory of its project, which is planned for the outputs; None to take those of the state.
+        folder: the directory of its project, which is planned for the outputs; None to take those
+            of the state.
     """
 
     name: str
@@ -50,7 +51,10 @@ class OtherStack:
             what = "is the state of a render, which holds no outputs of a stack"
             raise FleetError([self._export_of(Problem(what, file=self.state.file))])
         resources = self.state.export["deployment"].get("resources") or ()
-        outputs = next((one.get("outputs") for one in resources if one.get("type") == _ROOT), None)
+        outputs = next(
+            (resource.get("outputs") for resource in resources if resource.get("type") == _ROOT),
+            None,
+        )
         return outputs or {}
 
     def project(self) -> Project:
@@ -105,7 +109,8 @@ def lacking(stack: str) -> Problem:
 
 
 def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Problem]:
-    """Yield a problem for each stack that is given and not read, and for each that is read and not given.
+    """Yield a problem for each stack that is given and not read, and for each that is read and not
+    given.
 
     Args:
         given: the stacks of the command line.

@@ -40,8 +40,8 @@ class StateFile:
         file: the file that it was read from; empty for a new fleet.
         state: the resources.
         export: the whole export; None for a render or a new fleet.
-        problems: why it could not be read. It is then the state of a new fleet, so that all other problems can be
-            reported as well.
+        problems: why it could not be read. It is then the state of a new fleet, so that all other
+            problems can be reported as well.
         observed: what an observed directory remembers of its hub, where the state is that.
     """
 
@@ -92,7 +92,8 @@ class StateFile:
         return self.unread(dict.fromkeys(problems)) if problems else self
 
     def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:
-        """Return the name and the past of its only fleet; if that cannot be read, an empty past and the problems.
+        """Return the name and the past of its only fleet; if that cannot be read, an empty past and
+        the problems.
 
         Args:
             default: the name of a new fleet.
@@ -193,7 +194,7 @@ def _head(file: Path) -> Mapping[str, Any]:
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:
     """Return the state file of a render: the resources of the stack after the update, as a render always succeeds."""
-    held = {one.urn: {"type": one.type, "outputs": _whole(one.outputs)} for one in resources}
+    held = {resource.urn: {"type": resource.type, "outputs": _whole(resource.outputs)} for resource in resources}
     return {"format": FORMAT, "version": VERSION, "stack": stack, "resources": held}
 
 
@@ -239,7 +240,7 @@ def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Probl
 
     On an engine, an interrupted update that renames a placement may leave such a binding.
     """
-    urns = [names.Urn.parse(one.urn) for one in resources]
+    urns = [names.Urn.parse(resource.urn) for resource in resources]
     decided = {urn.name for urn in urns if urn.type in (names.PLACEMENT, names.TEMPLATE)}
     for urn in urns:
         if urn.type == names.BINDING and urn.name.rpartition("@")[0] not in decided:

@@ -23,7 +23,14 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.carried_out import after_project
 from fleet_components.review.planning.other_stacks import OtherStack, lacking, unmatched
 from fleet_components.review.planning.past import MADE_UP, StateFile
-from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
+from fleet_components.review.planning.program import (
+    from_here,
+    inside,
+    located,
+    refused_plan,
+    run_main,
+    what_ended,
+)
 from fleet_components.review.planning.project import Project, choose_stack
 from fleet_components.review.planning.resource import DELETE, REPLACE, UPDATE, Resource
 from fleet_components.review.planning.resources import STACK, compare, stored_in
@@ -35,7 +42,8 @@ from fleet_components.testing.program import ProgramRun, run_program
 
 
 class PlanMocks(FleetMocks):
-    """Mocks that decide like :class:`FleetMocks`, and collect all refusals instead of stopping at the first.
+    """Mocks that decide like :class:`FleetMocks`, and collect all refusals instead of stopping at
+    the first.
 
     Args:
         state: the state before the run.
@@ -44,7 +52,11 @@ class PlanMocks(FleetMocks):
     """
 
     def __init__(
-        self, state: StackState, stored: Mapping[str, Mapping[str, Any]], *, carried_out: bool = False
+        self,
+        state: StackState,
+        stored: Mapping[str, Mapping[str, Any]],
+        *,
+        carried_out: bool = False,
     ) -> None:
         super().__init__(state)
         self._carried_out = carried_out
@@ -53,7 +65,8 @@ class PlanMocks(FleetMocks):
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one.
+        """Return the id and the outputs of a resource: those in the state for an existing one, no
+        id for a new one.
 
         Outputs whose inputs change are those of the inputs, as in a preview of the engine.
         """
@@ -90,7 +103,10 @@ def _on_the_wire(value: Any) -> Any:
     """Return a value of the state as a provider returns it to the program: secrets stay marked."""
     if not is_marked_secret(value):
         return reveal(value)
-    return {**{k: v for k, v in value.items() if k not in ("plaintext", "ciphertext")}, "value": reveal(value)}
+    return {
+        **{k: v for k, v in value.items() if k not in ("plaintext", "ciphertext")},
+        "value": reveal(value),
+    }
 
 
 DEFAULT_ORGANIZATION = "organization"
@@ -122,11 +138,12 @@ def preview(project: Project, command: CommandLine) -> Preview:
 
     Args:
         project: the project.
-        command: the options of the command line. The time replaces the stack's ``fleet:asOf``; tokens and lost members
-            are added to those of the stack.
+        command: the options of the command line. The time replaces the stack's ``fleet:asOf``;
+            tokens and lost members are added to those of the stack.
 
     Raises:
-        FleetError: the project or the stack cannot be read, or the program refuses its input or fails.
+        FleetError: the project or the stack cannot be read, or the program refuses its input or
+            fails.
     """
     prefix, _, wanted = (command.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
@@ -212,7 +229,9 @@ def _unmatched(command: CommandLine, mocks: PlanMocks) -> list[tuple[str, str]]:
     return [("warning", str(problem)) for problem in unmatched(command.others, mocks.stacks)]
 
 
-def _before(plans: Iterable[FleetPlan]) -> tuple[dict[tuple[str, str], Mapping[str, Any]], frozenset[str]]:
+def _before(
+    plans: Iterable[FleetPlan],
+) -> tuple[dict[tuple[str, str], Mapping[str, Any]], frozenset[str]]:
     """Return the objects that the last update has sent, by type and name, and the URNs of those that nobody can see."""
     sent, hidden = dict[tuple[str, str], Mapping[str, Any]](), set[str]()
     for plan in plans:
@@ -232,19 +251,19 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
     """
     standing = {one.urn: (plan, one) for plan in plans for one in plan.past.standing}
     unlisted = []
-    for one in resources:
+    for resource in resources:
         listed = True
-        if one.change == DELETE and (known := standing.get(one.urn)):
+        if resource.change == DELETE and (known := standing.get(resource.urn)):
             plan, stood = known
             # What is kept leaves the state alone, as in a move to a hub.
             listed = stood.gone or stood.kept or (stood.cluster, stood.key) in plan.left
-        elif one.change in (UPDATE, REPLACE) and (place := _place(one, plans)):
+        elif resource.change in (UPDATE, REPLACE) and (place := _place(resource, plans)):
             plan, pair = place
             anew = plan.replaced.get(pair)
-            listed = one.change == UPDATE or anew is not None
-            one = attrs.evolve(one, change=REPLACE) if anew and anew.asked else one
-        unlisted += [] if listed else [one]
-        yield one
+            listed = resource.change == UPDATE or anew is not None
+            resource = attrs.evolve(resource, change=REPLACE) if anew and anew.asked else resource
+        unlisted += [] if listed else [resource]
+        yield resource
     if unlisted:
         texts = {one.urn: _DISAGREE.format(change=one.change) for one in unlisted}
         raise FleetError(Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items())
@@ -259,7 +278,8 @@ def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, P
 
 
 # Both come from what the state has of each object, so that this is a mistake of the planner; or a
-# transform changes a field that cannot be changed, or somebody else has, and a refresh has found it.
+# transform changes a field that cannot be changed, or somebody else has, and a refresh has found
+# it.
 _DISAGREE = "internal error: the tree of resources has the change {change}, and no list of the plan has the object"
 _DISAGREE_HINT = "do not update, as nothing guards this object; pulumi preview --diff shows which fields change"
 
@@ -294,7 +314,12 @@ def _unread(settings: StackConfig) -> list[tuple[str, str]]:
     """Return warnings about configuration that the Pulumi CLI reads and this package does not."""
     if not settings.file.data.get("environment"):
         return []
-    return [("warning", f"{settings.file.path}: the stack's environment is not read, its values are missing here")]
+    return [
+        (
+            "warning",
+            f"{settings.file.path}: the stack's environment is not read, its values are missing here",
+        )
+    ]
 
 
 def _made_up(state: StateFile) -> list[tuple[str, str]]:

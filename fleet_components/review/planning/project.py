@@ -69,11 +69,12 @@ def is_project(folder: Path) -> bool:
 def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path | None:
     """Return the directory of the project to plan; None if there is no project among the paths.
 
-    The caller decides that a program is run, never a file: a ``Pulumi.yaml`` that somebody adds to a directory of YAML
-    makes no program of it.
+    The caller decides that a program is run, never a file: a ``Pulumi.yaml`` that somebody adds to
+    a directory of YAML makes no program of it.
 
     Args:
-        paths: the paths of the command line; a ``Pulumi.yaml`` stands for its project, and asks for it.
+        paths: the paths of the command line; a ``Pulumi.yaml`` stands for its project, and asks for
+            it.
         asked: whether the command line asks for a project.
         allowed: whether a program may be run.
 
@@ -108,14 +109,19 @@ def instead_of(problem: Problem) -> Problem:
     if folder is None:
         return Problem(what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml")
     shown = folder if file.is_absolute() else os.path.relpath(folder)
-    return Problem(what, file=problem.file, hint=f"fleet plan {shown} {f'--stack {stack}' if stack else '--project'}")
+    return Problem(
+        what,
+        file=problem.file,
+        hint=f"fleet plan {shown} {f'--stack {stack}' if stack else '--project'}",
+    )
 
 
 def read_project(folder: Path) -> Project:
     """Read a project.
 
     Raises:
-        FleetError: ``Pulumi.yaml`` cannot be read, or the program does not exist or is not in Python.
+        FleetError: ``Pulumi.yaml`` cannot be read, or the program does not exist or is not in
+            Python.
     """
     files = [folder / name for name in _NAMES]
     file = ConfigFile.read(next(filter(os.path.isfile, files), files[0]))
@@ -160,7 +166,13 @@ def _check_runtime(file: ConfigFile) -> list[Problem]:
     name = runtime.get("name") if isinstance(runtime, Mapping) else runtime
     if name == "python":
         return []
-    return [file.problem(f"the runtime is {name or 'missing'}", ("runtime",), "only runtime: python can be planned")]
+    return [
+        file.problem(
+            f"the runtime is {name or 'missing'}",
+            ("runtime",),
+            "only runtime: python can be planned",
+        )
+    ]
 
 
 def _stack_folder(file: ConfigFile) -> str:
@@ -173,7 +185,7 @@ def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
     """Yield a warning if clusters are declared, or were provisioned: only a project's program provides for them."""
     manifests = source.catalogue.manifests
     kinds = {kind for guest in present(manifests) for kind in guest.KINDS}
-    declared = [one for one in manifests if one.api_version == API_VERSION and one.kind in kinds]
+    declared = [manifest for manifest in manifests if manifest.api_version == API_VERSION and manifest.kind in kinds]
     hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
     if declared:
         named = ", ".join(f"{one.kind} {one.name}" for one in declared)

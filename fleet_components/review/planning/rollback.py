@@ -20,7 +20,12 @@ from fleet_components.plan.record import LACKS_HINT
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
-from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import (
+    CommandLine,
+    Survey,
+    gathered_from,
+    survey_source,
+)
 from fleet_components.rollout.strategy import External
 
 Data = Mapping[str, Any]
@@ -67,7 +72,7 @@ class Rollback:
     @property
     def decided(self) -> Decided:
         """The placement as it is planned with the change."""
-        return next(one for one in self.survey.plans[0].subjects if one.name == self.name)
+        return next(subject for subject in self.survey.plans[0].subjects if subject.name == self.name)
 
 
 def revisions(placement: str, paths: Sequence[Path], command: CommandLine) -> tuple[str, tuple[Revision, ...]]:
@@ -88,12 +93,15 @@ def rollback(placement: str, to: int, run: str, paths: Sequence[Path], command: 
     Args:
         placement: the key of the placement, ``namespace/name`` or the name alone.
         to: the number of the revision.
-        run: the name of the update run, where one rolls the placement out; empty for a name of its own.
-        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        run: the name of the update run, where one rolls the placement out; empty for a name of its
+            own.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names
+            them.
         command: the options of the command line.
 
     Raises:
-        FleetError: there is no such placement or revision, its content is not known, or there is no plan.
+        FleetError: there is no such placement or revision, its content is not known, or there is no
+            plan.
     """
     paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
@@ -129,10 +137,14 @@ def _of(surveyed: Survey, placement: str) -> Decided:
     Raises:
         FleetError: there is none of that key.
     """
-    found = {one.subject.key: one for one in surveyed.plans[0].subjects if isinstance(one.subject, PlacementSubject)}
+    found = {
+        subject.subject.key: subject
+        for subject in surveyed.plans[0].subjects
+        if isinstance(subject.subject, PlacementSubject)
+    }
     if placement in found:
         return found[placement]
-    if any(placement == one.subject.key for one in surveyed.plans[0].subjects):
+    if any(placement == subject.subject.key for subject in surveyed.plans[0].subjects):
         hint = "put its objects back in the source, as git revert does"
         raise FleetError([Problem(f"{placement} is placed by Karmada, which keeps no revisions", hint=hint)])
     meant = nearest(placement, list(found))
@@ -152,7 +164,12 @@ def _kept(decided: Decided) -> tuple[Revision, ...]:
         raise FleetError([Problem(what, subject=decided.name, hint=LACKS_HINT)])
     runs = {name: decided.done(name).revision for name in before.members}
     return tuple(
-        Revision(number, len(objects), tuple(sorted(m for m, at in runs.items() if at == number)), number == newest)
+        Revision(
+            number,
+            len(objects),
+            tuple(sorted(m for m, at in runs.items() if at == number)),
+            number == newest,
+        )
         for newest in [before.revision]
         for number, objects in sorted(before.contents.items(), reverse=True)
     )
@@ -185,7 +202,8 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
     subject: Any = decided.subject
     back = {Manifest(data).key: data for data in decided.before.contents[to]}
     now = {Manifest(data).key: data for data in subject.content}
-    # Of what is selected, envelopes as they are: so the revision holds them, and so they are written.
+    # Of what is selected, envelopes as they are: so the revision holds them, and so they are
+    # written.
     origins = {one.key: [one.origin] for one in subject.selected if one.origin}
     _check_known(back, now)
     # From the end of the files: a change moves the lines below it.
@@ -199,7 +217,7 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
         by_hand[str(key)] = f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
     gone = []
     for key in sorted(back.keys() - now.keys()):
-        there = next((one for one in source.given.manifests if one.key == key), None)
+        there = next((manifest for manifest in source.given.manifests if manifest.key == key), None)
         if there:
             where = there.origin.place if there.origin else "the program"
             by_hand[str(key)] = f"is no longer selected; it is in {where}: have the placement select it again"
@@ -212,7 +230,7 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
 
 
 def _line(origins: Sequence[Origin]) -> int:
-    return max((one.line or 0 for one in origins), default=0)
+    return max((origin.line or 0 for origin in origins), default=0)
 
 
 def _check_known(back: Mapping[ObjectKey, Data], now: Mapping[ObjectKey, Data]) -> None:
@@ -236,7 +254,10 @@ def _restore(drafts: Drafts, source: Source, origins: Sequence[Origin], change: 
     manifest = next(one for one in source.given.manifests if one.origin is origin)
     now, back = change
     try:
-        drafts.put(origin.file, restored(drafts.text(origin.file), manifest, _merged(manifest.data, now, back)))
+        drafts.put(
+            origin.file,
+            restored(drafts.text(origin.file), manifest, _merged(manifest.data, now, back)),
+        )
     except UnwritableError as error:
         return f"cannot be changed in {origin.place}: {error}"
     return ""
@@ -247,7 +268,10 @@ def _merged(written: Any, now: Any, back: Any) -> Any:
     if not (isinstance(written, Mapping) and isinstance(now, Mapping) and isinstance(back, Mapping)):
         return back
     kept = {key: value for key, value in written.items() if key not in now and key not in back}
-    return {**{key: _merged(written.get(key), now.get(key), value) for key, value in back.items()}, **kept}
+    return {
+        **{key: _merged(written.get(key), now.get(key), value) for key, value in back.items()},
+        **kept,
+    }
 
 
 def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: str) -> None:
@@ -270,5 +294,10 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
     spec = {"placementName": placement, "resourceSnapshotIndex": str(to), "state": "Run"}
     strategy = {"stagedRolloutStrategyName": last.data["spec"].get("stagedRolloutStrategyName", "")}
     metadata = {"name": name, **({"namespace": last.namespace} if last.namespace else {})}
-    run = {"apiVersion": last.api_version, "kind": last.kind, "metadata": metadata, "spec": {**spec, **strategy}}
+    run = {
+        "apiVersion": last.api_version,
+        "kind": last.kind,
+        "metadata": metadata,
+        "spec": {**spec, **strategy},
+    }
     drafts.add(f"{name}.yaml", beside(last), written(run))

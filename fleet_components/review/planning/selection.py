@@ -28,7 +28,8 @@ class Selected:
 
     Attributes:
         names: their names, sorted; at least one.
-        words: how they were selected, for a sentence: a name, or a label with the members that have it.
+        words: how they were selected, for a sentence: a name, or a label with the members that have
+            it.
     """
 
     names: tuple[str, ...]
@@ -63,15 +64,16 @@ class Roster:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Their names, sorted."""
-        return tuple(sorted(one.name for one in self.clusters))
+        return tuple(sorted(cluster.name for cluster in self.clusters))
 
     def of(self, names: Iterable[str]) -> Roster:
         """Return the members with these names alone."""
         kept = frozenset(names)
-        return Roster(tuple(one for one in self.clusters if one.name in kept))
+        return Roster(tuple(cluster for cluster in self.clusters if cluster.name in kept))
 
     def selected(self, text: str) -> Selected:
-        """Return the members that a text selects: ``NAME``, a pattern as ``eu-*``, or ``LABEL=VALUE``.
+        """Return the members that a text selects: ``NAME``, a pattern as ``eu-*``, or
+        ``LABEL=VALUE``.
 
         Raises:
             FleetError: it selects no member, or it is not clear which label is meant.
@@ -97,11 +99,12 @@ class Roster:
         raise FleetError([Problem(f"no member has {by.key}={value}", hint=hint)])
 
     def grouped(self, key: str) -> Grouping:
-        """Return the members by the value of a label, or each by itself under its name for ``member``.
+        """Return the members by the value of a label, or each by itself under its name for
+        ``member``.
 
         Args:
-            key: the label, its last part alone if no other one ends with it, or ``region`` for the well-known labels
-                of the region.
+            key: the label, its last part alone if no other one ends with it, or ``region`` for the
+                well-known labels of the region.
 
         Raises:
             FleetError: no member has such a label, or several labels could be meant.
@@ -110,9 +113,9 @@ class Roster:
             return Grouping(MEMBER, {name: (name,) for name in self.names})
         keys = self._meant(key)
         found: dict[str, list[str]] = defaultdict(list)
-        for one in self.clusters:
-            for value in {traits(one)[each] for each in keys if each in traits(one)}:
-                found[value].append(one.name)
+        for cluster in self.clusters:
+            for value in {traits(cluster)[each] for each in keys if each in traits(cluster)}:
+                found[value].append(cluster.name)
         groups = {value: tuple(sorted(found[value])) for value in sorted(found)}
         having = {name for names in groups.values() for name in names}
         return Grouping(" or ".join(keys), groups, tuple(name for name in self.names if name not in having))
@@ -130,7 +133,7 @@ class Roster:
 
     @cached_property
     def _keys(self) -> frozenset[str]:
-        return frozenset(key for one in self.clusters for key in traits(one))
+        return frozenset(key for cluster in self.clusters for key in traits(cluster))
 
     def _meant(self, key: str) -> tuple[str, ...]:
         """Return the labels that a key stands for; several for a region only, of which no member has two values."""

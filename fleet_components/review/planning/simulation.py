@@ -16,7 +16,12 @@ from fleet_components.review.planning.edit import written_in
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.selection import Roster
 from fleet_components.review.planning.supposition import SUPPOSED, Supposed, Supposition
-from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import (
+    CommandLine,
+    Survey,
+    gathered_from,
+    survey_source,
+)
 
 _IN_PROGRAM = "change it, and plan it with the --state that fleet plan --save-state has written before the change"
 AS_NEW = "the fleet as it is, as if newly made"
@@ -42,14 +47,17 @@ class Start:
 
     @classmethod
     def of(cls, paths: Sequence[Path], command: CommandLine) -> Start:
-        """Read a fleet, and what is decided; without a state, what is planned now counts as carried out.
+        """Read a fleet, and what is decided; without a state, what is planned now counts as carried
+        out.
 
         Args:
-            paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+            paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source``
+                names them.
             command: the options of the command line.
 
         Raises:
-            FleetError: the source or the options cannot be used, or the program of a project makes the fleet.
+            FleetError: the source or the options cannot be used, or the program of a project makes
+                the fleet.
         """
         paths, command = written_in(paths, command, _IN_PROGRAM)
         with command.together():
@@ -65,7 +73,8 @@ class Start:
         return start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
 
     def carried_out(self, survey: Survey) -> Start:
-        """Return the start after an update and those that it leaves, with all approvals that they need.
+        """Return the start after an update and those that it leaves, with all approvals that they
+        need.
 
         Raises:
             FleetError: the update is refused, or what comes after it cannot be planned.
@@ -84,7 +93,8 @@ class Start:
         """Return the start after one update."""
         if survey.refused:
             raise FleetError(
-                attrs.evolve(one, what=f"refused, so nothing can come after it: {one.what}") for one in survey.refused
+                attrs.evolve(refusal, what=f"refused, so nothing can come after it: {refusal.what}")
+                for refusal in survey.refused
             )
         state = StateFile(state=StackState.of(delivered(survey.plans[0], redacted=False)))
         command = attrs.evolve(self.command, state=state)
@@ -98,7 +108,8 @@ class Start:
             suppositions: the parts of the change, in their order.
 
         Raises:
-            FleetError: a part names what is not there, or API servers would refuse what is supposed.
+            FleetError: a part names what is not there, or API servers would refuse what is
+                supposed.
         """
         fleet, problems = Supposed.of(self.source), list[Problem]()
         for one in suppositions:
@@ -122,7 +133,7 @@ class Start:
     @property
     def pending(self) -> frozenset[str]:
         """Names of the placements and templates that would change without any change of the fleet."""
-        return frozenset(one.name for plan in self.before.plans for one in plan.subjects if one.changes)
+        return frozenset(subject.name for plan in self.before.plans for subject in plan.subjects if subject.changes)
 
 
 @attrs.frozen(kw_only=True)
@@ -144,7 +155,8 @@ class Simulation:
     survey: Survey
 
     def carried_out(self) -> Start:
-        """Return the supposed fleet as a start, once the update and those that it leaves are carried out.
+        """Return the supposed fleet as a start, once the update and those that it leaves are
+        carried out.
 
         Raises:
             FleetError: the update is refused.
@@ -158,7 +170,8 @@ def simulate(paths: Sequence[Path], command: CommandLine, suppositions: Iterable
     """Plan a fleet with a change that is only supposed.
 
     Args:
-        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names
+            them.
         command: the options of the command line.
         suppositions: the parts of the change, in their order.
 
@@ -173,6 +186,9 @@ def _as_supposed(problems: Iterable[Problem], before: Source, after: Source) -> 
 
     The fleet as it is has none, so what is wrong with an object that its files have was supposed.
     """
-    known = {file for one in before.given.manifests if one.origin for file in one.origin.files}
-    given = {one.origin.file for one in after.given.manifests if one.origin} - known
-    return [one if one.file in given else attrs.evolve(one, file=SUPPOSED.file, line=None) for one in problems]
+    known = {file for manifest in before.given.manifests if manifest.origin for file in manifest.origin.files}
+    given = {manifest.origin.file for manifest in after.given.manifests if manifest.origin} - known
+    return [
+        problem if problem.file in given else attrs.evolve(problem, file=SUPPOSED.file, line=None)
+        for problem in problems
+    ]

@@ -23,7 +23,8 @@ class Standing:
     """Conditions and warnings that are there without the change that is planned.
 
     Attributes:
-        conditions: the conditions, :data:`UNFULFILLED` and :data:`HELD`, by the name of the subject.
+        conditions: the conditions, :data:`UNFULFILLED` and :data:`HELD`, by the name of the
+            subject.
         warnings: the content of warnings that are given without it, at least as often.
     """
 
@@ -40,12 +41,13 @@ class Standing:
 
 
 def on_hub(plan: FleetPlan) -> Standing:
-    """Return the conditions in which a hub was observed; what cannot be told from its memory counts as new.
+    """Return the conditions in which a hub was observed; what cannot be told from its memory counts
+    as new.
 
     Args:
         plan: a plan that starts from an observed hub.
     """
-    return Standing({one.name: frozenset(_on_hub(one)) for one in plan.subjects})
+    return Standing({subject.name: frozenset(_on_hub(subject)) for subject in plan.subjects})
 
 
 def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
@@ -55,8 +57,8 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
         base: the plans of what is compared with.
         head: the plans that are reviewed.
     """
-    others = {(plan.options.fleet, one.name): one for plan in base for one in plan.subjects}
-    pairs = ((one, others.get((plan.options.fleet, one.name))) for plan in head for one in plan.subjects)
+    others = {(plan.options.fleet, subject.name): subject for plan in base for subject in plan.subjects}
+    pairs = ((subject, others.get((plan.options.fleet, subject.name))) for plan in head for subject in plan.subjects)
     conditions = dict[str, frozenset[str]]()
     for one, other in pairs:
         found = frozenset(_on_both(one, other)) if other else frozenset[str]()
@@ -75,7 +77,8 @@ def _said(problem: Problem) -> Said:
 
 
 def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Mapping[str, bool]:
-    """Return the names of the subjects that both plans change, each with whether they make the same of it.
+    """Return the names of the subjects that both plans change, each with whether they make the same
+    of it.
 
     Of a name that several fleets have, they do so only if they do in each that changes it.
     """
@@ -83,13 +86,13 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
     alone = set[str]()
     for plan in head:
         other = others.get(plan.options.fleet)
-        known = {one.name: one for one in other.subjects if one.changes} if other else {}
+        known = {subject.name: subject for subject in other.subjects if subject.changes} if other else {}
         gone = set(other.gone) if other else set[str]()
-        for one in plan.subjects:
-            if one.changes and one.name in known:
-                shared[one.name] = shared.get(one.name, True) and _alike(one, known[one.name])
-            elif one.changes:
-                alone.add(one.name)
+        for subject in plan.subjects:
+            if subject.changes and subject.name in known:
+                shared[subject.name] = shared.get(subject.name, True) and _alike(subject, known[subject.name])
+            elif subject.changes:
+                alone.add(subject.name)
         for name in plan.gone:
             if other and name in gone:
                 shared[name] = shared.get(name, True) and plan.leaving.get(name) == other.leaving.get(name)
@@ -101,7 +104,8 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
 def _on_both(one: Decided, other: Decided) -> Iterator[str]:
     if one.outcome.unfulfilled and one.outcome.unfulfilled == other.outcome.unfulfilled:
         yield UNFULFILLED
-    # A record that differs is one of other content, or of another policy: what is held there is new.
+    # A record that differs is one of other content, or of another policy: what is held there is
+    # new.
     same = one.subject.content == other.subject.content and one.outcome.goal == other.outcome.goal
     if _is_held(one) and same and _alike(one, other):
         yield HELD

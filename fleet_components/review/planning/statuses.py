@@ -112,7 +112,7 @@ def statuses(
     """
     surveyed = survey(paths, command.wrong(_unfit(command)))
     observation = read_hub(hub) if hub else None
-    found = tuple(_status(plan, one, command, events) for plan in surveyed.plans for one in plan.subjects)
+    found = tuple(_status(plan, subject, command, events) for plan in surveyed.plans for subject in plan.subjects)
     if hub and observation:
         found = tuple(_on_hub(one, hub, observation) for one in found)
     return Statuses(

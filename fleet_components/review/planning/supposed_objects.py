@@ -36,11 +36,15 @@ class Replacement(Supposition):
 
     def applied(self, fleet: Supposed) -> Supposed:
         """Replace them in their places, and add those that are new."""
-        new = {_identity(one): one for one in reversed(self.manifests)}
-        known = {_identity(one) for one in fleet.manifests}
-        kept = [new.get(_identity(one), one) for one in fleet.manifests]
+        new = {_identity(manifest): manifest for manifest in reversed(self.manifests)}
+        known = {_identity(manifest) for manifest in fleet.manifests}
+        kept = [new.get(_identity(manifest), manifest) for manifest in fleet.manifests]
         # Not from ``new``, so that an object which the file has twice is refused as always.
-        added = [one for one in self.manifests if _identity(one) not in known or new[_identity(one)] is not one]
+        added = [
+            manifest
+            for manifest in self.manifests
+            if _identity(manifest) not in known or new[_identity(manifest)] is not manifest
+        ]
         named = [f"{one.key} {'as in' if key in known else 'added from'} {self.file}" for key, one in new.items()]
         return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(named[::-1]))
 
@@ -66,16 +70,19 @@ class FieldChange(Supposition):
         self._put(manifest, data)
         changed = attrs.evolve(manifest, data=data)
         manifests = tuple(changed if one is manifest else one for one in fleet.manifests)
-        before, after = self._shown(manifest.data, old), "none" if self.value is None else self._shown(data, self.value)
+        before, after = (
+            self._shown(manifest.data, old),
+            "none" if self.value is None else self._shown(data, self.value),
+        )
         words = f"{manifest.key}: {show_path(self.path)} {before} -> {after}"
         return attrs.evolve(fleet, manifests=manifests).saying(words)
 
     def _found(self, manifests: Sequence[Manifest]) -> Manifest:
         named: dict[str, list[Manifest]] = {}
-        for one in manifests:
-            whole = "/".join(filter(None, (one.kind, one.namespace, one.name)))
-            for name in {whole, f"{one.kind}/{one.name}"}:
-                named.setdefault(name, []).append(one)
+        for manifest in manifests:
+            whole = "/".join(filter(None, (manifest.kind, manifest.namespace, manifest.name)))
+            for name in {whole, f"{manifest.kind}/{manifest.name}"}:
+                named.setdefault(name, []).append(manifest)
         found = named.get(self.object, [])
         if len(found) == 1:
             return found[0]
@@ -127,7 +134,8 @@ class FieldChange(Supposition):
 
 
 def read_path(text: str) -> FieldPath:
-    """Parse the path of a field: ``spec.policy.tolerations[0].key``, ``metadata.labels[example.com/tier]``.
+    """Parse the path of a field: ``spec.policy.tolerations[0].key``,
+    ``metadata.labels[example.com/tier]``.
 
     Raises:
         ValueError: it is no path.

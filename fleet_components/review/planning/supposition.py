@@ -40,13 +40,13 @@ class Supposed:
     @classmethod
     def of(cls, source: Source) -> Supposed:
         """Return a fleet as it is."""
-        others = tuple(one for one in source.clusters if one.name not in source.declarations)
+        others = tuple(cluster for cluster in source.clusters if cluster.name not in source.declarations)
         return cls(source.given.manifests, others)
 
     @cached_property
     def members(self) -> Mapping[str, Manifest]:
         """The members that are declared by an object of their own, by name."""
-        return {one.name: one for one in self.manifests if form_of(one)}
+        return {manifest.name: manifest for manifest in self.manifests if form_of(manifest)}
 
     @cached_property
     def roster(self) -> Roster:
@@ -65,7 +65,8 @@ class Supposed:
             change: changes the copy of a member's data.
 
         Raises:
-            FleetError: one of them is not declared by an object of its own, or cannot be changed so.
+            FleetError: one of them is not declared by an object of its own, or cannot be changed
+                so.
         """
         if missing := [name for name in selected.names if name not in self.members]:
             what = f"member {missing[0]} is not a MemberCluster or Cluster of its own"
@@ -78,7 +79,10 @@ class Supposed:
             change(member, form, data)
             changed[name] = attrs.evolve(member, data=data)
         return attrs.evolve(
-            self, manifests=tuple(changed.get(one.name, one) if form_of(one) else one for one in self.manifests)
+            self,
+            manifests=tuple(
+                changed.get(manifest.name, manifest) if form_of(manifest) else manifest for manifest in self.manifests
+            ),
         )
 
 
@@ -117,7 +121,8 @@ class Addition(Supposition):
     Attributes:
         name: its name.
         like: the member that it is like, but for its name; empty for none.
-        labels: its labels besides; ``region`` stands for the label that the other members have their region in.
+        labels: its labels besides; ``region`` stands for the label that the other members have
+            their region in.
     """
 
     name: str
@@ -128,7 +133,12 @@ class Addition(Supposition):
         """Add it beside the others."""
         if self.name in fleet.roster.names:
             raise FleetError(
-                [Problem(f'there is a member "{self.name}" already', hint="give the new one another name")]
+                [
+                    Problem(
+                        f'there is a member "{self.name}" already',
+                        hint="give the new one another name",
+                    )
+                ]
             )
         model = self._model(fleet) if self.like else None
         form = form_of(model) if model else _only_form(fleet)
@@ -212,7 +222,7 @@ class TaintChange(Supposition):
 
     def _change(self, member: Manifest, form: MemberForm, data: Data) -> None:
         spec = section(data, "spec")
-        kept = [one for one in spec.get("taints") or () if not self._is_it(one)]
+        kept = [taint for taint in spec.get("taints") or () if not self._is_it(taint)]
         new = {"key": self.taint.key, "value": self.taint.value, "effect": self.taint.effect}
         spec["taints"] = kept if self.gone else [*kept, {key: value for key, value in new.items() if value}]
 
@@ -255,7 +265,8 @@ class CapacityChange(Supposition):
 
     Attributes:
         members: the members.
-        amounts: the allocatable amount of each resource, or a change of it that begins with ``+`` or ``-``.
+        amounts: the allocatable amount of each resource, or a change of it that begins with ``+``
+            or ``-``.
     """
 
     members: str
@@ -285,7 +296,7 @@ def _only_form(fleet: Supposed) -> MemberForm:
     Raises:
         FleetError: they have none, or both.
     """
-    forms = {id(form): form for one in fleet.members.values() if (form := form_of(one))}
+    forms = {id(form): form for member in fleet.members.values() if (form := form_of(member))}
     if len(forms) == 1:
         return next(iter(forms.values()))
     kinds = " or ".join(kind for _, kind in FORMS)

@@ -29,11 +29,25 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
-from fleet_components.review.planning.hub_only import HubOnlyChange, hub_only_changes, hub_only_warnings
-from fleet_components.review.planning.observed import said_of, start_in_words, state_among, without_others
+from fleet_components.review.planning.hub_only import (
+    HubOnlyChange,
+    hub_only_changes,
+    hub_only_warnings,
+)
+from fleet_components.review.planning.observed import (
+    said_of,
+    start_in_words,
+    state_among,
+    without_others,
+)
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import DEFAULT_FLEET, DEFAULT_STACK, StateFile, to_render
-from fleet_components.review.planning.project import asked_project, instead_of, only_of_a_project, read_project
+from fleet_components.review.planning.project import (
+    asked_project,
+    instead_of,
+    only_of_a_project,
+    read_project,
+)
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.standing import Standing
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
@@ -48,7 +62,8 @@ class CommandLine:
 
     Attributes:
         state: the state before.
-        stack: the stack of a project; for directories, the name of the stack that they are planned as.
+        stack: the stack of a project; for directories, the name of the stack that they are planned
+            as.
         as_of: the time at which observed members and waits are judged.
         confirm: tokens of refused losses that are allowed.
         approve: names of the given approvals of staged updates.
@@ -57,7 +72,8 @@ class CommandLine:
         pass_over: unsupported kinds that do not prevent a plan.
         plugins: import paths of plug-ins that decide with those of the real system.
         any_state: whether a state of another project or stack is accepted.
-        project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
+        project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
+            it as well.
         program: whether programs may be run: that of a project, helm, kustomize.
         others: other stacks whose outputs a project reads.
         config: configuration values that count instead of those of the stack's file, by key.
@@ -88,7 +104,8 @@ class CommandLine:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Run the body, which plans, and raise its problems together with those of the command line.
+        """Run the body, which plans, and raise its problems together with those of the command
+        line.
 
         Raises:
             FleetError: there is at least one problem.
@@ -109,17 +126,21 @@ class Survey:
     Attributes:
         plans: the plans of the fleets; one, unless a program has several fleets.
         file: the file of the state; empty for a new fleet.
-        stack: the stack that objects are stamped with: ``organization/project/stack``, or its name for directories.
+        stack: the stack that objects are stamped with: ``organization/project/stack``, or its name
+            for directories.
         subject: what was planned: paths and stack, or project, stack and directory.
-        resources: the resources of a stack with their changes; None for directories, and if the update is refused.
+        resources: the resources of a stack with their changes; None for directories, and if the
+            update is refused.
         messages: what the program logged, as (level, text).
         against: what the plan starts from, in words; empty where the file of the state says it.
         unsure: what another memory could decide otherwise, in words, by the name of the subject.
         pending: names of the subjects of which what is compared with would change the same.
         standing: the conditions and warnings that are there already.
-        observed: what is remembered of the hub that the plan starts from; None where it starts from no hub.
+        observed: what is remembered of the hub that the plan starts from; None where it starts from
+            no hub.
         hub_only: changes of policies that only that hub carries out.
-        after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
+        after: returns the state after the update, as ``--state`` takes it; not to be called where
+            that is refused.
     """
 
     plans: tuple[FleetPlan, ...]
@@ -150,7 +171,8 @@ def survey(paths: Sequence[Path], command: CommandLine) -> Survey:
     """Plan a Pulumi project, or a fleet from files and directories.
 
     Args:
-        paths: one project, or any number of files and directories, charts and kustomizations; ``-`` for standard input.
+        paths: one project, or any number of files and directories, charts and kustomizations; ``-``
+            for standard input.
         command: the options of the command line.
 
     Raises:
@@ -164,7 +186,8 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     """Return the directory of the Pulumi project that the command line asks for; None for YAML.
 
     Raises:
-        FleetError: there is a project that is not asked for or not allowed, or none where one is asked for.
+        FleetError: there is a project that is not asked for or not allowed, or none where one is
+            asked for.
     """
     folder = asked_project(paths, asked=command.project or bool(command.stack), allowed=command.program)
     if folder is None and command.others:
@@ -182,7 +205,8 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
 
 
 def of_its_stack(paths: Sequence[Path], command: CommandLine) -> CommandLine:
-    """Return the options for commands that only read the state: one of another stack than theirs becomes a problem.
+    """Return the options for commands that only read the state: one of another stack than theirs
+    becomes a problem.
 
     Raises:
         FleetError: the project cannot be read.
@@ -195,7 +219,8 @@ def of_its_stack(paths: Sequence[Path], command: CommandLine) -> CommandLine:
 
 
 def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
-    """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
+    """Return the options; a state of another project or stack becomes a problem, since nothing
+    would be found in it.
 
     Args:
         command: the options of the command line.
@@ -224,9 +249,11 @@ def _directory(paths: Sequence[Path], command: CommandLine) -> Survey:
 
 
 def on_hub(paths: Sequence[Path], command: CommandLine) -> CommandLine:
-    """Return the options with the state that an observed directory among the paths remembers of its hub.
+    """Return the options with the state that an observed directory among the paths remembers of its
+    hub.
 
-    A state that is given counts instead. Times are judged as of the observation, unless another time is given.
+    A state that is given counts instead. Times are judged as of the observation, unless another
+    time is given.
     """
     files = [path for path in paths if path != PIPED]
     state = state_among(files) if command.state == StateFile() else command.state
@@ -249,7 +276,10 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
-    problems = layered((*damaged, *_unnamed(past, command), *map(instead_of, source.problems)), lacking(source, past))
+    problems = layered(
+        (*damaged, *_unnamed(past, command), *map(instead_of, source.problems)),
+        lacking(source, past),
+    )
     source = attrs.evolve(source, problems=problems)
     approvals = tuple(sorted(command.approve.union(past.settings.approvals)))
     options = Options(
@@ -269,7 +299,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
-        told = (said_on_hub(one) if options.hub else one for one in error.problems)
+        told = (said_on_hub(problem) if options.hub else problem for problem in error.problems)
         raise FleetError(map(said_here, told)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
     refused = map(said_here, plan.refused)
@@ -302,14 +332,19 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
 def _heard(
     plans: Sequence[FleetPlan], command: CommandLine, messages: Iterable[tuple[str, str]] = ()
 ) -> Iterator[FleetPlan]:
-    """Yield the plans; warnings about options that have no effect in any plan are added to the first.
+    """Yield the plans; warnings about options that have no effect in any plan are added to the
+    first.
 
-    A token may also allow what a program deletes beside its fleets: a message of the program then says so.
+    A token may also allow what a program deletes beside its fleets: a message of the program then
+    says so.
     """
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
     allowed |= {token for token in command.confirm for _, text in messages if allowing(token) in text}
     lost = {name for plan in plans for name in plan.past.lost}
-    allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
+    allows, knows = (
+        "nothing that is refused has this token",
+        "as far as the state knows, it was not lost",
+    )
     warnings = [
         *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(command.confirm - allowed)),
         *(Problem(f"--returned {member} changes nothing", hint=knows) for member in sorted(command.returned - lost)),
@@ -334,7 +369,8 @@ def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
 
 
 def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
-    """Return the fleet in files and directories, as far as it can be read; ``-`` stands for standard input.
+    """Return the fleet in files and directories, as far as it can be read; ``-`` stands for
+    standard input.
 
     Raises:
         FleetError: standard input is asked for twice, or cannot be read.
@@ -379,7 +415,8 @@ def _piped() -> Text:
 def _project(folder: Path, command: CommandLine) -> Survey:
     project = read_project(folder)
     try:
-        # Imported here, because directories are planned without Pulumi, which need not be installed.
+        # Imported here, because directories are planned without Pulumi, which need not be
+        # installed.
         from fleet_components.review.planning.preview import preview
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]

@@ -29,7 +29,8 @@ class Short:
         name: its name, ``Kind/key``.
         why: why it is short, in the words of the real system where it says so.
         members: the number of members that it is on, before and after the loss.
-        replicas: the number of replicas that are divided among them, before and after; None if none are.
+        replicas: the number of replicas that are divided among them, before and after; None if none
+            are.
     """
 
     name: str
@@ -96,7 +97,8 @@ class Sweep:
             key: ``member``, ``region``, or a label of members.
 
         Raises:
-            FleetError: no member has such a label, several could be meant, or what is supposed would be refused.
+            FleetError: no member has such a label, several could be meant, or what is supposed
+                would be refused.
         """
         # Without anything supposed each loss starts as a simulation of it alone does.
         start = simulation.carried_out() if simulation.words else simulation.start
@@ -106,11 +108,11 @@ class Sweep:
     @property
     def already(self) -> Sequence[Short]:
         """Placements and templates that are short before any loss."""
-        return [short for one in self.plan.subjects if (short := _short(one, one))]
+        return [short for subject in self.plan.subjects if (short := _short(subject, subject))]
 
     def losses(self) -> Iterator[Lost]:
         """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same plan."""
-        before = {one.name: one for one in self.plan.subjects}
+        before = {subject.name: subject for subject in self.plan.subjects}
         watch = self.simulation.start.command.watch
         for number, (value, members) in enumerate(self.by.groups.items(), 1):
             with watch(f"{number} of {len(self.by.groups)}"):
@@ -128,10 +130,10 @@ class Sweep:
             plan = plan_fleet(self._source, self.plan.past, attrs.evolve(self.plan.options, lost=lost))
         except FleetError as error:
             raise FleetError(
-                attrs.evolve(one, what=f"{one.what}, once {value} is lost") for one in error.problems
+                attrs.evolve(problem, what=f"{problem.what}, once {value} is lost") for problem in error.problems
             ) from error
-        short = [found for one in plan.subjects if (found := _short(before[one.name], one, lost=True))]
-        entries = [(one, name, entry) for one in plan.subjects for name, entry in one.entries.items()]
+        short = [found for subject in plan.subjects if (found := _short(before[subject.name], subject, lost=True))]
+        entries = [(subject, name, entry) for subject in plan.subjects for name, entry in subject.entries.items()]
         joins, replicas = Counter[str](), Counter[str]()
         for one, name, entry in entries:
             joins[name] += entry.change is Change.ADD
@@ -143,7 +145,7 @@ class Sweep:
             _most_first(joins),
             _most_first(replicas),
             sum(entry.change is Change.HELD for _, _, entry in entries),
-            sum(one.moves for one in plan.subjects),
+            sum(subject.moves for subject in plan.subjects),
             tuple(map(said_here, plan.refused)),
         )
 

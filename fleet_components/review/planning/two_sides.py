@@ -30,7 +30,14 @@ from fleet_components.review.planning.observed import headers_below, later_obser
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
 from fleet_components.review.planning.standing import changed_by_both, on_both
-from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, on_hub, project_among, survey
+from fleet_components.review.planning.survey import (
+    PIPED,
+    CommandLine,
+    Survey,
+    on_hub,
+    project_among,
+    survey,
+)
 from fleet_components.scheduler.plugins import forget_plugins
 
 
@@ -50,7 +57,8 @@ class Review:
 
 
 def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "") -> Review:
-    """Plan where a branch has parted from another one, and then the branch on top of it, or on what really runs.
+    """Plan where a branch has parted from another one, and then the branch on top of it, or on what
+    really runs.
 
     Args:
         paths: a project, or files and directories of YAML, in a git repository.
@@ -62,7 +70,14 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
         FleetError: there is no such base, or the reviewed side cannot be planned.
     """
     if PIPED in paths:
-        raise FleetError([Problem("standard input has no base", hint="give files and directories of the repository")])
+        raise FleetError(
+            [
+                Problem(
+                    "standard input has no base",
+                    hint="give files and directories of the repository",
+                )
+            ]
+        )
     repository = Repository.around(paths[0])
     places = [repository.place(path) for path in paths]
     commit = repository.merge_base(base, head or "HEAD")
@@ -78,7 +93,8 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
 
 
 def _on_its_hub(paths: Sequence[Path], command: CommandLine, reviewed: Side | None) -> CommandLine:
-    """Return the options with the state that the reviewed side remembers of its hub, if it is an observed directory.
+    """Return the options with the state that the reviewed side remembers of its hub, if it is an
+    observed directory.
 
     Raises:
         FleetError: the side cannot be read, or what it remembers is damaged.
@@ -200,13 +216,19 @@ class Side:
 
 @contextmanager
 def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
-    """Run the body, and forget what programs have changed of the process: those of the other side have equal names.
+    """Run the body, and forget what programs have changed of the process: those of the other side
+    have equal names.
 
     Args:
         folder: the directory that the programs and their modules are in.
         at: the directory to run in; the current one by default.
     """
-    before, loaded, paths, environment = Path.cwd(), set(sys.modules), list(sys.path), dict(os.environ)
+    before, loaded, paths, environment = (
+        Path.cwd(),
+        set(sys.modules),
+        list(sys.path),
+        dict(os.environ),
+    )
     forget_plugins()  # not at the end: what is reviewed is explained with its own, once it is planned
     try:
         os.chdir(at or before)
@@ -325,7 +347,8 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
 
 
 def _after(planned: Survey, side: Side) -> StateFile:
-    """Return the state after an update; of directories with the data of Secrets, which goes nowhere from here.
+    """Return the state after an update; of directories with the data of Secrets, which goes nowhere
+    from here.
 
     Raises:
         FleetError: the update would be refused.
@@ -373,12 +396,12 @@ def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for plan in plans:
-        for one in plan.subjects:
-            if failed or one.name in plan.past.records:
-                parents = (name for key in _needing(one) if (name := f"{TEMPLATE_KIND}/{key}") in found)
+        for subject in plan.subjects:
+            if failed or subject.name in plan.past.records:
+                parents = (name for key in _needing(subject) if (name := f"{TEMPLATE_KIND}/{key}") in found)
                 along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
-                if words := one.subject.sticky(one.outcome) or along:
-                    found[one.name] = words
+                if words := subject.subject.sticky(subject.outcome) or along:
+                    found[subject.name] = words
     return found
 
 

@@ -18,24 +18,31 @@ _HINT = "the observation knows nothing of such an object: add its file, or fleet
 
 
 def with_unseen(plan: FleetPlan) -> FleetPlan:
-    """Return a plan that warns of what its policies select and nobody has observed, since a hub may select it.
+    """Return a plan that warns of what its policies select and nobody has observed, since a hub may
+    select it.
 
     Args:
-        plan: a plan that starts from an observed hub, of which only what policies select is observed.
+        plan: a plan that starts from an observed hub, of which only what policies select is
+            observed.
     """
-    subjects = tuple(_of_subject(one).by_hub() for one in plan.subjects)
+    subjects = tuple(_of_subject(subject).by_hub() for subject in plan.subjects)
     return attrs.evolve(plan, subjects=subjects, warnings=tuple(map(_hinted, plan.warnings)))
 
 
 def new_selectors(plans: Iterable[FleetPlan], observed: Remembered) -> tuple[str, ...]:
-    """Return the policies that were not observed and select what was not: the hub may have more of it.
+    """Return the policies that were not observed and select what was not: the hub may have more of
+    it.
 
-    What a policy selected when it was observed is in the observation, so that it may well select nothing.
+    What a policy selected when it was observed is in the observation, so that it may well select
+    nothing.
     """
     found = (
         problem
         for plan in plans
-        for problem in (*plan.warnings, *(each for one in plan.subjects for each in one.subject.warnings))
+        for problem in (
+            *plan.warnings,
+            *(each for subject in plan.subjects for each in subject.subject.warnings),
+        )
         if UNSEEN in problem.what
     )
     written = {str(observed.folder / path) for path in observed.written}

@@ -29,7 +29,8 @@ class UnfinishedRollout:
         wave: the last wave that is rendered, from 1.
         waves: how many there are.
         goal: a digest of what it leads to.
-        before: the state of the render that it begins with; None if it began with a file that was given.
+        before: the state of the render that it begins with; None if it began with a file that was
+            given.
     """
 
     wave: int = attrs.field(metadata=ranged(1))
@@ -56,7 +57,8 @@ class LastRender:
 
     @property
     def before(self) -> StateFile | None:
-        """State with which the unfinished rollout begins; None if there is none, or if it was a given file.
+        """State with which the unfinished rollout begins; None if there is none, or if it was a
+        given file.
 
         Raises:
             FleetError: it is damaged.
@@ -67,7 +69,8 @@ class LastRender:
 
 
 def read_last(folder: Path) -> LastRender:
-    """Read what a render has left in a folder; nothing if none has, or if its state cannot be read at all.
+    """Read what a render has left in a folder; nothing if none has, or if its state cannot be read
+    at all.
 
     Raises:
         FleetError: that is damaged.
@@ -87,7 +90,7 @@ def read_last(folder: Path) -> LastRender:
             file=str(file),
         )
     except MisfitError as misfit:
-        problems = [attrs.evolve(one, file=str(file), hint=RENDER_ANEW) for one in misfit.problems]
+        problems = [attrs.evolve(problem, file=str(file), hint=RENDER_ANEW) for problem in misfit.problems]
         raise FleetError(problems) from None
 
 

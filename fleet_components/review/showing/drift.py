@@ -29,9 +29,12 @@ def print_drift(console: Console, document: Document) -> None:
         print_indented(console, Text(called(member), "bold"), 0)
         if member["unreached"]:
             print_indented(console, Text(f"! {one_line(member['unreached'])}", "red"))
-        for one in member["objects"]:
-            print_indented(console, Text(f"{_mark(one)} {_name(one)} of {one['subject']}{_fate(one)}", _style(one)))
-            for each in one["differences"]:
+        for item in member["objects"]:
+            print_indented(
+                console,
+                Text(f"{_mark(item)} {_name(item)} of {item['subject']}{_fate(item)}", _style(item)),
+            )
+            for each in item["differences"]:
                 print_indented(console, Text(f"{each['path']}: {_values(each)}"), 4)
     for line in (summary(document), *_caution(document)):
         print_indented(console, Text(line), 0)
@@ -66,11 +69,11 @@ def _rows(member: Document, name: str) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a member: one for each field, each object that could not be compared, and its own silence."""
     if member["unreached"]:
         yield name, "", "", "", "", member["unreached"]
-    for one in member["objects"]:
-        if not one["differences"]:
-            yield name, _name(one), "", "", "", _fate(one).removeprefix(": ")
-        for each in one["differences"]:
-            yield name, _name(one), each["path"], *_sides(each), _fate(one).removeprefix(": ")
+    for item in member["objects"]:
+        if not item["differences"]:
+            yield name, _name(item), "", "", "", _fate(item).removeprefix(": ")
+        for each in item["differences"]:
+            yield name, _name(item), each["path"], *_sides(each), _fate(item).removeprefix(": ")
 
 
 def summary(document: Document) -> str:

@@ -20,7 +20,7 @@ def left_out(document: Document) -> Iterator[str]:
     if document["view"]["all"]:
         return
     shown = in_full(document)
-    others = [one for one in document["subjects"] if one not in shown]
+    others = [subject for subject in document["subjects"] if subject not in shown]
     folded, due = ([one for one in others if one["pending"] is pending] for pending in (False, True))
     templates = sum(one["kind"] == "Template" for one in folded)
     same = document["unchanged"]
@@ -37,7 +37,7 @@ def left_out(document: Document) -> Iterator[str]:
 def in_full(document: Document) -> list[Document]:
     """Return the subjects that are shown in full; those to which nothing new happens are, if it is asked for."""
     asked = _all_asked(document)
-    return [one for one in document["subjects"] if asked or not (one["pending"] or _as_it_was(one))]
+    return [subject for subject in document["subjects"] if asked or not (subject["pending"] or _as_it_was(subject))]
 
 
 def _as_it_was(subject: Document) -> bool:
@@ -56,12 +56,12 @@ def _all_asked(document: Document) -> bool:
 
 def _as_before(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop, till)``."""
-    for weight in dict.fromkeys(one["weight"] for one in subjects):
-        alike = [one for one in subjects if one["weight"] == weight]
+    for weight in dict.fromkeys(subject["weight"] for subject in subjects):
+        alike = [subject for subject in subjects if subject["weight"] == weight]
         yield _named(alike, f" {weight}")
 
 
 def _named(subjects: Sequence[Document], what: str) -> str:
-    templates = sum(one["kind"] == "Template" for one in subjects)
+    templates = sum(subject["kind"] == "Template" for subject in subjects)
     number = subjects_in_words(len(subjects) - templates, templates)
-    return f"{number}{what} ({few([one['key'] for one in subjects], _MOST_NAMES)})"
+    return f"{number}{what} ({few([subject['key'] for subject in subjects], _MOST_NAMES)})"

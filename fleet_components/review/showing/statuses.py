@@ -31,7 +31,11 @@ _VERBS: Mapping[str, str] = {
     Stand.UNDELETED: "was not deleted",
     Stand.MISSING: "is missing",
 }
-_STYLES: Mapping[str, str] = {Stand.HELD: "magenta", Stand.NOT_BEGUN: "magenta", Stand.LEAVING: "red"}
+_STYLES: Mapping[str, str] = {
+    Stand.HELD: "magenta",
+    Stand.NOT_BEGUN: "magenta",
+    Stand.LEAVING: "red",
+}
 
 
 def print_statuses(console: Console, document: Document, by: str | None = None) -> None:
@@ -65,7 +69,10 @@ def statuses_markdown(document: Document, by: str | None = None) -> str:
 def _block(title: str, tables: Sequence[Table]) -> tuple[str, str]:
     lines = []
     for header, rows in tables:
-        lines += [*table((*header.cells, header.text), [(*row.cells, row.text) for row in rows]), ""]
+        lines += [
+            *table((*header.cells, header.text), [(*row.cells, row.text) for row in rows]),
+            "",
+        ]
     return ("\n".join(["", *lines]), "placements") if not title else (folded(escaped(title), lines), escaped(title))
 
 
@@ -81,7 +88,11 @@ def stories(document: Document) -> Iterator[tuple[str, int, str]]:
     for subject in broken[:_STORIES]:
         yield from _story(document, subject)
     if more := broken[_STORIES:]:
-        yield "red", 0, f"broken too: {few([_title(one) for one in more], _SHOWN)}; --only shows one of them"
+        yield (
+            "red",
+            0,
+            f"broken too: {few([_title(one) for one in more], _SHOWN)}; --only shows one of them",
+        )
 
 
 def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, str]]:
@@ -131,13 +142,19 @@ def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table
     match by:
         case None:
             if subjects:
-                yield "", [(Row(("placement", "revision"), "members", "bold"), list(_lines(subjects)))]
+                yield (
+                    "",
+                    [(Row(("placement", "revision"), "members", "bold"), list(_lines(subjects)))],
+                )
         case "placement":
             for subject in subjects:
                 yield _title(subject), list(_of_placement(subject))
         case "object":
             for subject in subjects:
-                yield _title(subject), [(Row(("object",), "state", "bold"), list(_by_object(subject)))]
+                yield (
+                    _title(subject),
+                    [(Row(("object",), "state", "bold"), list(_by_object(subject)))],
+                )
         case "member":
             for name in sorted({row["name"] for subject in subjects for row in subject["members"]}):
                 yield name, [(header, list(_on_member(subjects, name)))]
@@ -151,18 +168,31 @@ def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
             continue
         title = f"{_title(subject)} on the hub of {NAMES[subject['delivery']]}"
         if found["missing"]:
-            yield title, [(Row(("it",), "why", "bold"), [Row(("is not there",), "the hub has no such object", "red")])]
+            yield (
+                title,
+                [
+                    (
+                        Row(("it",), "why", "bold"),
+                        [Row(("is not there",), "the hub has no such object", "red")],
+                    )
+                ],
+            )
             continue
-        wrong = [one for one in found["conditions"] if one.get("status") != "True"]
+        wrong = [condition for condition in found["conditions"] if condition.get("status") != "True"]
         rows = [
-            Row((row["name"], row["forecast"], row["hub"]), one_line("; ".join(row["causes"])), _style_on_hub(row))
+            Row(
+                (row["name"], row["forecast"], row["hub"]),
+                one_line("; ".join(row["causes"])),
+                _style_on_hub(row),
+            )
             for row in found["members"]
         ]
         tables = [(Row(("member", "forecast", "hub"), "why", "bold"), rows)]
         if wrong:
             lines = [
                 Row(
-                    (one["type"].removeprefix(subject["kind"]),), one_line(f"{one.get('reason')}: {one.get('message')}")
+                    (one["type"].removeprefix(subject["kind"]),),
+                    one_line(f"{one.get('reason')}: {one.get('message')}"),
                 )
                 for one in wrong
             ]
@@ -202,9 +232,16 @@ def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
 
 
 def _conditions(subject: Document) -> Iterator[Row]:
-    for one in subject["conditions"]:
-        name, style = one["type"].removeprefix(subject["kind"]), "" if one["status"] == "True" else "yellow"
-        yield Row((name, one["status"]), f"{one['reason']}: {one_line(one['message'])}", style)
+    for condition in subject["conditions"]:
+        name, style = (
+            condition["type"].removeprefix(subject["kind"]),
+            "" if condition["status"] == "True" else "yellow",
+        )
+        yield Row(
+            (name, condition["status"]),
+            f"{condition['reason']}: {one_line(condition['message'])}",
+            style,
+        )
 
 
 def _by_member(subject: Document) -> Iterator[Row]:
@@ -222,9 +259,9 @@ def _on_member(subjects: Iterable[Document], name: str) -> Iterator[Row]:
 def _by_object(subject: Document) -> Iterator[Row]:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in subject["members"]:
-        for one in row["objects"]:
-            waits = one["state"] == Stand.MISSING and not row["broken"]
-            found[one["object"]][row["state"] if waits else one["state"]].append(row["name"])
+        for item in row["objects"]:
+            waits = item["state"] == Stand.MISSING and not row["broken"]
+            found[item["object"]][row["state"] if waits else item["state"]].append(row["name"])
     for key, states in found.items():
         words = "; ".join(f"{state} on {few(names, _SHOWN)}" for state, names in states.items())
         yield Row((key,), words, "red" if any(Stand(state).broken for state in states) else "")
@@ -233,12 +270,12 @@ def _by_object(subject: Document) -> Iterator[Row]:
 def _what(row: Document) -> str:
     """Return what is to be said of a placement on a member in a line."""
     parts = [one_line(row["why"])] if row["why"] else []
-    for one in row["objects"]:
-        if one["broken"] and one["words"] and one_line(one["words"][0]) not in parts:
-            parts.append(f"{one['object']}: {one_line(_cut(one['words'][0]))}")
-        if one["differences"]:
-            fields = [difference["path"] for difference in one["differences"]]
-            parts.append(f"{one['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}")
+    for item in row["objects"]:
+        if item["broken"] and item["words"] and one_line(item["words"][0]) not in parts:
+            parts.append(f"{item['object']}: {one_line(_cut(item['words'][0]))}")
+        if item["differences"]:
+            fields = [difference["path"] for difference in item["differences"]]
+            parts.append(f"{item['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}")
     return "; ".join(parts[:_TROUBLES])
 
 
@@ -257,11 +294,11 @@ def _style(row: Document) -> str:
 def notes(document: Document) -> Iterator[str]:
     """Yield what has to be known to read it aright."""
     subjects = document["subjects"]
-    new = [_title(one) for one in subjects if one["undelivered"]]
-    changed = [_title(one) for one in subjects if one["changed"] and not one["undelivered"]]
+    new = [_title(subject) for subject in subjects if subject["undelivered"]]
+    changed = [_title(subject) for subject in subjects if subject["changed"] and not subject["undelivered"]]
     if document["interrupted"]:
         yield "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
-    unasked = [_title(one) for one in subjects if one["delivery"] != "direct" and one["onHub"] is None]
+    unasked = [_title(subject) for subject in subjects if subject["delivery"] != "direct" and subject["onHub"] is None]
     if unasked:
         yield f"a hub carries out {few(unasked, _SHOWN)}: --hub KUBECONFIG asks it"
     if changed:

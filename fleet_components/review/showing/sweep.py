@@ -29,7 +29,7 @@ def print_sweep(console: Console, document: Document) -> None:
     for line in _already(document):
         print_indented(console, Text(line, "yellow"), 0)
     console.print()
-    print_rows(console, Row(_HEADER, _TEXT, "bold"), [_row(one) for one in document["losses"]])
+    print_rows(console, Row(_HEADER, _TEXT, "bold"), [_row(loss) for loss in document["losses"]])
     for line in _refused(document):
         print_indented(console, Text(line, "bold red"), 0)
 
@@ -42,11 +42,18 @@ def sweep_markdown(document: Document) -> str:
     whole = "\n".join(table((*_HEADER, _TEXT), rows)) + _further(document)
     refused = [f"- {escaped(line)}" for line in _refused(document)]
     blocks = [
-        (folded(_title(one), [f"- {escaped(_whole(short))}" for short in one["short"]]), _title(one))
-        for one in document["losses"]
-        if one["short"]
+        (
+            folded(_title(loss), [f"- {escaped(_whole(short))}" for short in loss["short"]]),
+            _title(loss),
+        )
+        for loss in document["losses"]
+        if loss["short"]
     ]
-    return fitted("\n".join(["### Fleet sweep\n", *lines, whole, "", *refused]), blocks, "fleet simulate --sweep")
+    return fitted(
+        "\n".join(["### Fleet sweep\n", *lines, whole, "", *refused]),
+        blocks,
+        "fleet simulate --sweep",
+    )
 
 
 def _further(document: Document) -> str:
@@ -58,7 +65,7 @@ def _further(document: Document) -> str:
 
 def sweep_words(document: Document) -> str:
     """Return a sweep in one sentence."""
-    bad = [one for one in document["losses"] if one["short"]]
+    bad = [loss for loss in document["losses"] if loss["short"]]
     by, number = document["by"], len(document["losses"])
     each = count(number, "member") if by == MEMBER else count(number, f"value of {by}", f"values of {by}")
     if not bad:
@@ -83,12 +90,12 @@ def _already(document: Document) -> Iterator[str]:
 
 
 def _refused(document: Document) -> Iterator[str]:
-    for one in document["losses"]:
-        called = refused_as({**one, "observed": document["observed"]})
-        for problem in one["refused"]:
+    for loss in document["losses"]:
+        called = refused_as({**loss, "observed": document["observed"]})
+        for problem in loss["refused"]:
             where = f"{problem['subject']}: " if problem["subject"] else ""
             hint = f" ({problem['hint']})" if problem["hint"] else ""
-            yield f"{called} once {one['lost']} is lost: {where}{problem['what']}{hint}"
+            yield f"{called} once {loss['lost']} is lost: {where}{problem['what']}{hint}"
 
 
 def _row(lost: Document) -> Row:
@@ -97,7 +104,11 @@ def _row(lost: Document) -> Row:
 
 def _cells(lost: Document) -> tuple[str, ...]:
     numbers = (len(lost["short"]), lost["moved"], lost["held"])
-    return (lost["lost"], str(len(lost["members"])), *(str(number) if number else "" for number in numbers))
+    return (
+        lost["lost"],
+        str(len(lost["members"])),
+        *(str(number) if number else "" for number in numbers),
+    )
 
 
 def _text(lost: Document) -> str:

@@ -11,7 +11,13 @@ from typing import Any
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import REFUSED, gone_in_view, newly_left, refused_as, subjects_in_words
+from fleet_components.review.documents.headline import (
+    REFUSED,
+    gone_in_view,
+    newly_left,
+    refused_as,
+    subjects_in_words,
+)
 from fleet_components.review.documents.view import is_narrow
 
 _SUMMARY = {
@@ -51,7 +57,7 @@ def _losses(document: Document) -> Iterator[str]:
     if gone:
         templates = sum(name.startswith("Template/") for name in gone)
         yield f"{subjects_in_words(len(gone) - templates, templates)} {'go' if len(gone) > 1 else 'goes'}"
-    deleted = sum(one["fate"] in ("deleted", "swept") for one in document["gone"]["objects"])
+    deleted = sum(item["fate"] in ("deleted", "swept") for item in document["gone"]["objects"])
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
     if document["refused"]:
@@ -74,7 +80,7 @@ def resource_counts(counts: Mapping[str, int]) -> str:
 
 def uncompared(resources: Iterable[Document]) -> str:
     """Return what is not compared, because the state or the configuration hides it; empty if all is."""
-    found = {one["name"]: one["uncompared"] for one in resources if one["uncompared"]}
+    found = {resource["name"]: resource["uncompared"] for resource in resources if resource["uncompared"]}
     reaching = [name for name, fields in found.items() if "kubeconfig" in fields]
     others = sum(map(len, found.values())) - len(reaching)
     parts = [f"the kubeconfigs of {few(sorted(reaching))}"] if reaching else []
@@ -106,7 +112,8 @@ _NAMED = 3
 def rows(subject: Document, *, whole: bool) -> list[tuple[str, tuple[str, ...], str]]:
     """Return the rows of a subject's members, each as the change, the cells and the reason.
 
-    Members with equal cells and an equal reason share a row: ``a, b, c and 57 more``; with ``whole`` none do.
+    Members with equal cells and an equal reason share a row: ``a, b, c and 57 more``; with
+    ``whole`` none do.
     """
     alike: dict[tuple[tuple[str, ...], str], list[Document]] = defaultdict(list)
     for cluster in subject["clusters"]:
@@ -143,11 +150,12 @@ def why(cluster: Document) -> str:
 
 
 def holders(subject: Document, *, whole: bool = True) -> list[str]:
-    """Return what decides on a subject: plug-ins from outside, and each policy that selects a template, with why.
+    """Return what decides on a subject: plug-ins from outside, and each policy that selects a
+    template, with why.
 
     With ``whole`` also policies that do not select it.
     """
-    others = [one for one in subject["policies"] if whole or one["wins"] or one["matches"]]
+    others = [policy for policy in subject["policies"] if whole or policy["wins"] or policy["matches"]]
     return [
         *([subject["decidedBy"]] if subject["decidedBy"] else []),
         *([f"forecast of the hub of {NAMES[way]}"] if (way := subject.get("delivery", "direct")) != "direct" else []),
@@ -172,8 +180,8 @@ def update_run(subject: Document) -> list[str]:
 def overridden(subject: Document, *, diff: bool, whole: bool) -> Iterator[tuple[int, str]]:
     """Yield what overrides change on members, each line with its level.
 
-    With ``diff`` all of it. Otherwise a line for members that join, and with ``whole`` for all: what changes on others
-    is in the differences.
+    With ``diff`` all of it. Otherwise a line for members that join, and with ``whole`` for all:
+    what changes on others is in the differences.
     """
     members: dict[str, list[str]] = defaultdict(list)
     joining = {cluster["name"] for cluster in subject["clusters"] if cluster["change"] == "joins"}
@@ -191,12 +199,12 @@ def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
     """Yield what overrides change on a member, field by field, each line with its level."""
     if objects is None:
         yield 0, _HIDDEN_OVERRIDES
-    for one in objects or ():
-        if one["deleted"]:
-            yield 0, f"{one['object']}: deleted ({show_rule(one['deleted'])})"
+    for item in objects or ():
+        if item["deleted"]:
+            yield 0, f"{item['object']}: deleted ({show_rule(item['deleted'])})"
         else:
-            yield 0, f"{one['object']}:"
-            yield from ((1, f"{show_field(field)} ({show_rule(field['by'])})") for field in one["fields"])
+            yield 0, f"{item['object']}:"
+            yield from ((1, f"{show_field(field)} ({show_rule(field['by'])})") for field in item["fields"])
 
 
 def shortly(objects: Sequence[Document] | None) -> str:
@@ -218,26 +226,27 @@ def show_rule(rule: Document) -> str:
 def refusals(document: Document) -> Iterator[str]:
     """Yield the reasons why the update is refused, or what has to be confirmed."""
     called = refused_as(document)
-    for one in document["refused"]:
-        where = f"{one['file']}:{one['line']}" if one["line"] is not None else one["file"]
-        parts = [part for part in (where, one["subject"], one["field"], one["what"]) if part]
-        yield f"{called}: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
+    for refusal in document["refused"]:
+        where = f"{refusal['file']}:{refusal['line']}" if refusal["line"] is not None else refusal["file"]
+        parts = [part for part in (where, refusal["subject"], refusal["field"], refusal["what"]) if part]
+        yield f"{called}: {': '.join(parts)}" + (f" ({refusal['hint']})" if refusal["hint"] else "")
 
 
 def _going(document: Document) -> Iterator[tuple[str, str]]:
     """Yield a line for each fate of the objects of subjects that go, as far as the view is about them."""
     view, gone = document["view"], gone_in_view(document)
     alike: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
-    for one in document["gone"]["objects"]:
-        if one["subject"] in gone and view["member"] in (None, one["member"]):
-            to = f" to {one['to']}" if one["to"] else ""
-            alike[one["subject"], one["member"], one["fate"] + to][one["object"]] = None
+    for item in document["gone"]["objects"]:
+        if item["subject"] in gone and view["member"] in (None, item["member"]):
+            to = f" to {item['to']}" if item["to"] else ""
+            alike[item["subject"], item["member"], item["fate"] + to][item["object"]] = None
     for (subject, member, fate), objects in alike.items():
         yield _WEIGHTS["lost"], f"{few(list(objects))} of {subject} on {member}: {fate}"
 
 
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style.
+    """Yield a line for everything that is lost, replaced or moved, losses first, each with its
+    style.
 
     A narrow view tells it in the subjects that it shows, and of those that go here.
     """
@@ -255,16 +264,16 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
 
     The subject is empty for warnings about the whole fleet, whose texts name what they are about.
     """
-    for one in document["subjects"]:
-        title = f"{one['kind']} {one['key']}"
-        yield from ((title, text) for text in (*one["unfulfilled"], *one["warnings"]))
+    for subject in document["subjects"]:
+        title = f"{subject['kind']} {subject['key']}"
+        yield from ((title, text) for text in (*subject["unfulfilled"], *subject["warnings"]))
     yield from (("", text) for text in document["warnings"])
     yield from (("program", text) for text in _logged(document))
 
 
 def is_about(subject: Document, text: str) -> bool:
     """Return whether a warning of a fleet names a subject, or the policy that has it."""
-    claims = [one["policy"] for one in subject["policies"] if one["wins"]]
+    claims = [policy["policy"] for policy in subject["policies"] if policy["wins"]]
     names = (subject["name"], f"{subject['kind']} {subject['key']}", *claims)
     return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
 
@@ -281,7 +290,7 @@ def _logged(document: Document) -> list[str]:
 
 def confirmation(document: Document) -> str:
     """Return how to allow all refused losses at once; empty unless there are several."""
-    tokens = list(dict.fromkeys(one["token"] for one in document["refused"] if one["token"]))
+    tokens = list(dict.fromkeys(refusal["token"] for refusal in document["refused"] if refusal["token"]))
     if "paths" in document["fleet"]:
         return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
     return _meant(tokens, _configured(tokens))

@@ -86,7 +86,8 @@ class GitopsTool(ABC):
 
     @abstractmethod
     def marks(self, brought: Brought, phase: int) -> Mapping[str, str]:
-        """Return the annotations that tell it when an object comes, and what becomes of it at the end.
+        """Return the annotations that tell it when an object comes, and what becomes of it at the
+        end.
 
         Args:
             brought: the object.
@@ -115,7 +116,7 @@ class GitopsTool(ABC):
 
     def limits(self, plan: FleetPlan, settings: GitopsSettings) -> Iterator[Problem]:
         """Yield warnings about what policies ask for and the tool does otherwise."""
-        modes = {one.name: delivery.mode for one in plan.subjects for delivery in one.deliveries.values()}
+        modes = {subject.name: delivery.mode for subject in plan.subjects for delivery in subject.deliveries.values()}
         written = {name: mode for name, mode in modes.items() if not mode.reports}
         asked: dict[str, Callable[[ApplyMode], bool]] = {
             "take over nothing, or only what does not differ": lambda mode: mode.takes_over is not TakeOver.ALWAYS,
@@ -126,10 +127,11 @@ class GitopsTool(ABC):
             if names := sorted(name for name, mode in written.items() if asks(mode)):
                 hint = f"{self.NAME} overwrites what is there; a stack or a hub does what they ask for"
                 yield Problem(f"{few(names)} ask to {what}", hint=hint)
-        for one in plan.replacements:
-            what = f"cannot be changed in {', '.join(one.fields)} on {one.cluster}, so {self.NAME} will fail on it"
+        for replacement in plan.replacements:
+            fields, cluster = ", ".join(replacement.fields), replacement.cluster
+            what = f"cannot be changed in {fields} on {cluster}, so {self.NAME} will fail on it"
             hint = "delete it there by hand when its turn comes, or give it another name"
-            yield Problem(what, subject=str(one.key), hint=hint)
+            yield Problem(what, subject=str(replacement.key), hint=hint)
 
     @abstractmethod
     def mends(self, settings: GitopsSettings) -> bool:

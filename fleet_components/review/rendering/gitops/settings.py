@@ -28,12 +28,13 @@ class GitopsSettings:
 
     Attributes:
         tool: ``argocd`` or ``flux``.
-        topology: ``hub``, where one controller brings everything to all members, or ``pull``, where the controller of
-            each member reads the folder of that member.
+        topology: ``hub``, where one controller brings everything to all members, or ``pull``, where
+            the controller of each member reads the folder of that member.
         repo: URL of the repository; empty where ``source`` names an object that has it.
         revision: branch, ``refs/...`` or commit that is read.
         path: folder of the stack in the repository, without a slash at either end.
-        namespace: namespace of the objects for the tool; empty for the one that it is usually installed in.
+        namespace: namespace of the objects for the tool; empty for the one that it is usually
+            installed in.
         source: existing source of Flux, as ``KIND/NAME``; empty to make one of ``repo``.
         destinations: how the hub calls members that it does not call by their name.
         pattern: how the hub calls all other members, with ``{member}`` for the name.
@@ -62,7 +63,7 @@ class GitopsSettings:
             return decode(cls, wire)
         except MisfitError as misfit:
             hint = "render anew with --fresh"
-            raise FleetError([attrs.evolve(one, file=file, hint=hint) for one in misfit.problems]) from None
+            raise FleetError([attrs.evolve(problem, file=file, hint=hint) for problem in misfit.problems]) from None
 
     def to_wire(self) -> Any:
         """Return the form in the state of a render."""
@@ -75,7 +76,10 @@ class GitopsSettings:
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with them."""
         if not (self.repo or self.source):
-            yield Problem("no repository is given", hint="--repo URL, from which the clusters pull what is rendered")
+            yield Problem(
+                "no repository is given",
+                hint="--repo URL, from which the clusters pull what is rendered",
+            )
         if _PASSWORD.search(self.repo):
             hint = "give it to the tool as a secret of its own, and the URL without it"
             yield Problem("--repo has a password in it, which everybody could read", hint=hint)
