@@ -95,6 +95,9 @@ def example(schema: Schema) -> Any:
 def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any) -> str:
     """Return what to write instead of a field that the object does not have."""
     name = str(path[-1])
+    deeper = [key for key, field in holder.fields.items() if name in field.fields]
+    if len(deeper) == 1:
+        return f"it belongs at {show_path((*path[:-1], deeper[0], name))}"
     if meant := nearest(name, holder.fields):
         return f'write "{meant}"'
     homes = tuple(_homes(holder, name, path[:-1])) or tuple(_homes(root, name, ()))

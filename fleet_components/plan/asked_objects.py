@@ -10,6 +10,7 @@ from itertools import product
 import attrs
 
 from fleet_components.content.catalogue import Alike, Catalogue
+from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
@@ -67,6 +68,22 @@ class AskedObjects:
         if labels is None or not labels.error:
             alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
             yield from (one for one in alike if wanted.version in ("", one.version))
+
+    def is_cluster_scoped(self, wanted: AskedFor) -> bool:
+        """Return whether the kind is known to be cluster-scoped."""
+        return self._namespaced(wanted) is False
+
+    def is_namespaced(self, wanted: AskedFor) -> bool:
+        """Return whether the kind is known to be namespaced."""
+        return self._namespaced(wanted) is True
+
+    def _namespaced(self, wanted: AskedFor) -> bool | None:
+        """Return whether a kind is namespaced; None if neither Kubernetes has it nor the source an object of it."""
+        kind = BUILT_IN.get((wanted.group, wanted.kind))
+        if kind is not None:
+            return kind.namespaced
+        alike = self.catalogue.alike(wanted.group, wanted.kind).manifests
+        return any(one.namespace for one in alike) if alike else None
 
     def missing(self, wanted: AskedFor) -> Missing:
         """Return why nothing is found."""

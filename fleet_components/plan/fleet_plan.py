@@ -182,6 +182,11 @@ class FleetPlan:
         """Members of the past that are no longer declared."""
         return tuple(sorted(self.past.members.keys() - self.members.keys()))
 
+    @property
+    def members_new(self) -> tuple[str, ...]:
+        """Members that join a fleet which has some already; empty for a new fleet."""
+        return tuple(sorted(self.members.keys() - self.past.members.keys())) if self.past.members else ()
+
     @cached_property
     def standing(self) -> Mapping[Pair, Standing]:
         """Standing objects, by member and object."""

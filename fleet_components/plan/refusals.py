@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -32,10 +32,16 @@ from fleet_components.plan.ways import Way
 _SHOWN = 10
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
 _CLASH_OF_PLACES = "take it out of one of them, or keep their policies on different members"
+_EVICTED = (
+    "{key} keeps {clusters} although its policy may not pick them any more: evict it there with a "
+    "ClusterResourcePlacementEviction for each, and the objects move alive; else let only one placement select it; "
+    "a hub answers FailedToTakeOver"
+)
 _ABANDONED = (
     "let it go on as it was, with strategy.deleteStrategy: {propagationPolicy: Abandon}, for one update: then its "
     "objects stay where they are, and ReportDiff is taken"
 )
+_CLUSTER_WIDE = "ClusterResourcePlacement"
 _DEFINITION = "CustomResourceDefinition"
 _CONTAINERS = {"Namespace", _DEFINITION}
 _REDEFINED = (
@@ -112,7 +118,8 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
             continue
         written = {owner: places.of(owner, key)[:1] for owner in owners}
         first = next(chain.from_iterable(written.values()), None)
-        by, hint = " and ".join(owners), _CLASH
+        standing = {owner for cluster in clusters for owner in shared.get((cluster, key), ())}
+        by, hint = " and ".join(owners), _evicting(owners, standing, clusters) or _CLASH
         if first and any(one.place != first.place for origins in written.values() for one in origins):
             there = {owner: (one.seen_from(first).place for one in origins) for owner, origins in written.items()}
             by, hint = " and ".join(" in ".join((owner, *there[owner])) for owner in owners), _CLASH_OF_PLACES
@@ -122,6 +129,17 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
         where = " and ".join(_in(one.seen_from(origins[0])) for one in origins)
         what = f"is brought to {few(clusters)} twice by {subject}" + (f": {where}" if where else "")
         yield _at(next(iter(origins), None), what, key, "take it out of all places but one")
+
+
+def _evicting(owners: Iterable[str], standing: Collection[str], clusters: Sequence[str]) -> str:
+    """Return the hint to evict the placement that has the object already; empty if no eviction can empty the members.
+
+    KubeFleet keeps a member that was picked once, and has evictions for cluster-wide placements only.
+    """
+    kind, _, key = "".join(standing).partition("/") if len(standing) == 1 else ("", "", "")
+    newer = set(owners) - set(standing)
+    cluster_wide = {owner.partition("/")[0] for owner in newer} == {_CLUSTER_WIDE}
+    return _EVICTED.format(key=key, clusters=few(clusters)) if kind == _CLUSTER_WIDE and cluster_wide else ""
 
 
 def _in(origin: Origin) -> str:

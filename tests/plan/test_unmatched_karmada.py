@@ -216,15 +216,15 @@ CASES = {
     "an object that lives in no namespace": Case(
         WEB_IS,
         *("spec.resourceSelectors[0]", selector("ClusterRole", "reader", "rbac.authorization.k8s.io/v1")),
-        at="spec.resourceSelectors[0].name",
-        what="there is no ClusterRole shop/reader",
-        hint="ClusterRole is cluster-scoped: a cluster-wide policy selects it",
+        at="spec.resourceSelectors[0]",
+        what="a PropagationPolicy never selects a cluster-scoped kind such as ClusterRole",
+        hint="use a ClusterPropagationPolicy",
     ),
     "a kind that lives in no namespace": Case(
         WEB_IS,
         *("spec.resourceSelectors[0]", selector("ClusterRole", api_version="rbac.authorization.k8s.io/v1")),
-        what="there is no ClusterRole in namespace shop",
-        hint="ClusterRole is cluster-scoped: a cluster-wide policy selects it",
+        what="a PropagationPolicy never selects a cluster-scoped kind such as ClusterRole",
+        hint="use a ClusterPropagationPolicy",
     ),
     "labels of objects": Case(
         ALL_IS,

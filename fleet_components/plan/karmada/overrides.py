@@ -25,6 +25,7 @@ _PLACES = "rules"
 """Field of kept rules: the positions of the rules in their policy."""
 _CUSTOM = "custom"
 """Field of kept rules: the custom kind of the object, if their effect depends on it."""
+_BY_KIND = "every rule counts for all kinds that its policy selects: write one override policy for each kind"
 
 
 @attrs.frozen
@@ -145,6 +146,9 @@ def _located(problem: Problem, written: Mapping[str, Manifest], kept: Mapping[st
     """Return the problem of a kept rule with the place where the rule is written now."""
     policy = written[problem.subject]
     path = rule_path(policy, kept[problem.subject][int(problem.path[2])])
+    selectors = policy.data["spec"].get("resourceSelectors") or ()
+    if len({(selector["apiVersion"], selector["kind"]) for selector in selectors}) > 1:
+        return policy.problem(problem.what, (*path, "overriders"), _BY_KIND)
     return policy.problem(problem.what, (*path, "overriders"), problem.hint)
 
 

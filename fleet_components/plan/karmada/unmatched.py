@@ -22,6 +22,7 @@ from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
 from fleet_components.plan.source import Source
 from fleet_components.plan.vain import Vain, meant, problems_of
+from fleet_components.scheduler.karmada.spread import ignores_constraints
 
 _PLACEMENT: FieldPath = ("spec", "placement")
 _NONE = Vocabulary(())
@@ -61,11 +62,19 @@ def in_requests(
 
 def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObjects) -> Iterator[Vain]:
     wanted = [_wanted(selector) for selector in policy.spec.resource_selectors]
+    outside = {index for index, one in enumerate(wanted) if policy.key.namespace and objects.is_cluster_scoped(one)}
+    for index in sorted(outside):
+        what = f"a {policy.key.kind} never selects a cluster-scoped kind such as {wanted[index].kind}"
+        yield Vain(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
+    if outside and len(outside) == len(wanted):
+        return
     if policy.key.namespace and not objects.catalogue.contents(policy.key.namespace):
         yield Vain(("metadata", "namespace"), *objects.nothing_in(policy.key.namespace, wanted))
         return
     for index, one in enumerate(wanted):
         path: FieldPath = ("spec", "resourceSelectors", index)
+        if index in outside:
+            continue
         if one.namespace and not objects.catalogue.contents(one.namespace):
             yield Vain((*path, "namespace"), *objects.nothing_in(one.namespace, (one,)))
         elif not any(objects.found(one)):
@@ -96,11 +105,41 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]
         yield from members.field((*path, "spreadByField"), constraint.spread_by_field)
         if constraint.spread_by_label:
             yield from members.label((*path, "spreadByLabel"), constraint.spread_by_label)
+    yield from _of_groups(placement)
     scheduling = placement.replica_scheduling
     preference = scheduling.weight_preference if scheduling else None
     for index, rule in enumerate(preference.static_weight_list if preference else ()):
         path = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightList", index, "targetCluster")
         yield from members.affinity(path, rule.target_cluster)
+
+
+def _of_groups(placement: Placement) -> Iterator[Vain]:
+    """Yield a spread constraint that lets nothing be selected, since it has no ``maxGroups``.
+
+    Source: karmada-io/karmada 1.19, pkg/scheduler/core/spreadconstraint: the field has no default, and counts as 0.
+    """
+    if ignores_constraints(placement):
+        return
+    fields = [constraint.spread_by_field for constraint in placement.spread_constraints]
+    counts = "region" if "region" in fields else "cluster"  # with regions, each gives one cluster even so
+    for index, constraint in enumerate(placement.spread_constraints):
+        if constraint.spread_by_field == counts and not constraint.max_groups:
+            path: FieldPath = (*_PLACEMENT, "spreadConstraints", index)
+            what = f"selects no {counts}: maxGroups is missing, and counts as 0"
+            yield Vain(path, what, f"write maxGroups: {max(1, constraint.min_groups)} or more")
+
+
+def without_apis(source: Source, templates: Templates) -> Iterator[Problem]:
+    """Yield the Clusters whose ``status`` lists no API, so that nothing is placed on them.
+
+    Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement: an API that the status does not
+    list is not there. A Cluster without any ``status`` is taken to serve all APIs.
+    """
+    for manifest in source.declarations.values() if templates.keys else ():
+        status = manifest.data.get("status") if manifest.kind == "Cluster" else None
+        if status is not None and not status.get("apiEnablements"):
+            what = "has no apiEnablements, so the cluster serves no API and nothing is placed on it"
+            yield manifest.problem(what, ("status",), "list the APIs there, or leave the status out")
 
 
 def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Vocabulary]:

@@ -94,12 +94,16 @@ def _of_override(
         return
     namespace, targets = override.manifest.namespace, override.targets
     theirs, asked = frozenset[OverrideTarget]().union(*(brought[key] for key in keys)), list(map(_asked, targets))
-    if namespace and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
+    outside = {index for index, one in enumerate(asked) if _is_out_of_scope(override, one, objects)}
+    if namespace and not outside and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
         yield Vain(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
         return
     selectors = "clusterResourceSelectors" if override.manifest.kind == CLUSTER_OVERRIDE else "resourceSelectors"
     for index, (target, one) in enumerate(zip(targets, asked, strict=True)):
         path: FieldPath = ("spec", selectors, index, "name")
+        if index in outside:
+            yield Vain(("spec", selectors, index), *_scope_of(override, one))
+            continue
         if target in theirs:
             continue
         if any(objects.found(one)):
@@ -109,6 +113,27 @@ def _of_override(
             yield Vain(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
         elif not _is_default(one):
             yield Vain(path, *objects.missing(one))
+
+
+def _is_out_of_scope(override: ResourceOverride, asked: AskedFor, objects: AskedObjects) -> bool:
+    """Return whether an override asks by name for objects of the other scope, which it never changes.
+
+    A ClusterResourceOverride of a Namespace changes the objects in it as well.
+
+    Source: kubefleet-dev/kubefleet v0.3.1, pkg/controllers/workgenerator/override.go.
+    """
+    if override.manifest.kind == CLUSTER_OVERRIDE:
+        return objects.is_namespaced(asked)
+    return objects.is_cluster_scoped(asked)
+
+
+def _scope_of(override: ResourceOverride, asked: AskedFor) -> tuple[str, str]:
+    """Return what an override of the other scope takes, and which one takes the objects."""
+    if override.manifest.kind == CLUSTER_OVERRIDE:
+        what, instead = "cluster-scoped", f"a {OVERRIDE} in the namespace of the {asked.kind}"
+    else:
+        what, instead = "namespaced", f"a {CLUSTER_OVERRIDE}"
+    return f"a {override.manifest.kind} selects {what} objects only, and no {asked.kind}", f"use {instead}"
 
 
 def _asked(target: OverrideTarget) -> AskedFor:

@@ -41,7 +41,8 @@ def _what_happens(document: Document) -> str:
         *_gaining(subjects),
         *_updated(subjects),
     ]
-    parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
+    parts += [*_held(held), *_untaken(held), *_recorded(subjects)]
+    parts += [*_joining(document), *_of_program(document)]
     refused = f"{refused_as(document)}: " if document["refused"] else ""
     known = _as_far_as_known(document)
     if member := document["view"]["member"]:
@@ -172,6 +173,15 @@ def _gone(document: Document) -> Iterator[str]:
         yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
 
 
+def _joining(document: Document) -> Iterator[str]:
+    """Yield the members that join the fleet without anything being placed on them."""
+    used = {name for one in document["subjects"] for name in _names(one, "joins")}
+    joining = [name for name in document["joining"] if name not in used]
+    if joining and not is_narrow(document):
+        named = " and ".join(joining) if len(joining) <= _MOST_NAMES else count(len(joining), "member")
+        yield f"{named} {'joins' if len(joining) == 1 else 'join'} the fleet without any object"
+
+
 def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
     moving = [subject for subject in subjects if _moves(subject)]
@@ -262,6 +272,10 @@ def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     recorded = [subject for subject in subjects if subject["weight"] == "recorded"]
+    fresh = [each for each in recorded if each["revision"]["old"] is None and not each["left"]]
+    recorded = [each for each in recorded if each not in fresh]
+    if fresh:
+        yield f"{_named(fresh)} {'is' if len(fresh) == 1 else 'are'} new, placed nowhere"
     if left := [one for one in recorded if one["left"]]:
         yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
     if found := [one for one in recorded if not one["left"]]:

@@ -88,6 +88,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
             ],
         },
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
+        "joining": [name for plan in plans for name in plan.members_new],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
             "members": [name for plan in plans for name in plan.members_gone],

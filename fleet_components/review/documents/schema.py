@@ -234,6 +234,7 @@ _PLAN: Schema = _object(
             line=_MAYBE_NUMBER,
         )
     ),
+    joining=_TEXTS,
     gone=_object(
         subjects=_TEXTS,
         members=_TEXTS,

@@ -143,14 +143,15 @@ def remainder_document(remainder: Remainder) -> Document:
 def _clusters(
     decided: Decided, shown: Collection[str], explained: Mapping[str, MemberExplanation], remainder: Remainder
 ) -> list[Document]:
-    """Return the members: those that join or are updated, by wave; then those that leave, are held or stay."""
+    """Return the members: those that join or are updated, by wave and rank; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
 
-    def key(item: tuple[str, Entry]) -> tuple[int, int, str]:
+    def key(item: tuple[str, Entry]) -> tuple[int, int, int, str]:
         name, entry = item
-        wave = entry.placed.wave if entry.placed and entry.change in moves else 0
-        return (0 if entry.change in moves else order[entry.change], wave, name)
+        if entry.placed and entry.change in moves:
+            return (0, entry.placed.wave, entry.placed.rank or 0, name)
+        return (0 if entry.change in moves else order[entry.change], 0, 0, name)
 
     ordered = sorted(((name, decided.entries[name]) for name in shown), key=key)
     return [_cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered]

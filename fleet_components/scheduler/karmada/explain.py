@@ -7,13 +7,16 @@ from collections.abc import Iterable
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import Placement
+from fleet_components.model.karmada.policy import ClusterAffinityTerm, Placement
 from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.model.mask import has
 from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
 from fleet_components.scheduler.framework import Plugin, Profile, Verdict
+from fleet_components.scheduler.karmada.affinity import matching
+from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
 from fleet_components.scheduler.karmada.estimator import allocatable
+from fleet_components.scheduler.karmada.groups import place
 from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import TemplateDecision
@@ -71,19 +74,52 @@ class _Members:
         self.can_take = allocatable(state)
         # Some filters always pass current targets, so they are asked as if the member did not have the object.
         self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
+        self.reasons = dict[str, str]()
+        """Why affinity groups are not the one in use, by name; each is tried once."""
 
     def explain(self, position: int) -> MemberExplanation:
         name, selected = self.state.inventory.names[position], has(self.targets, position)
         if has(self.state.inventory.leaving, position):
             held = "; what it holds cannot be placed elsewhere yet" if selected else ""
             return MemberExplanation(name, selected, f"is leaving the fleet{held}")
+        group = self.state.group if selected else self._group_of(position)
         verdicts = (
-            *filter_verdicts(self.profile, self.unplaced, position),
+            *filter_verdicts(self.profile, attrs.evolve(self.unplaced, group=group), position),
             *score_verdicts(self.profile, self.state, position),
             *self._capacity(position),
         )
-        summary = self._why(name, verdicts) if selected else self._why_not(verdicts)
+        summary = self._why(name, verdicts) if selected else self._why_not(verdicts, group)
         return MemberExplanation(name, selected, summary, verdicts)
+
+    def _group_of(self, position: int) -> ClusterAffinityTerm | None:
+        """Return the first affinity group that selects a member, the one that Karmada tries first; that in use if
+        none does.
+        """
+        inventory, terms = self.state.inventory, self.state.placement.cluster_affinities
+        selecting = (term for term in terms if has(matching(inventory, term), position))
+        return next(selecting, self.state.group)
+
+    def _why_not_group(self, group: ClusterAffinityTerm) -> str:
+        """Return why an affinity group other than the one in use has not got the template."""
+        if group.affinity_name not in self.reasons:
+            terms, used = self.state.placement.cluster_affinities, self.state.group
+            name, in_use = group.affinity_name, used.affinity_name if used else ""
+            if used in terms and terms.index(used) < terms.index(group):
+                words = f"its affinity group {name} comes after {in_use}, which is in use"
+            else:
+                words = self._failure(group) or f"Karmada never goes back to its affinity group {name} from {in_use}"
+            self.reasons[group.affinity_name] = words
+        return self.reasons[group.affinity_name]
+
+    def _failure(self, group: ClusterAffinityTerm) -> str:
+        """Return Karmada's message where a group cannot take the template; empty if it can."""
+        try:
+            place(self.profile, attrs.evolve(self.unplaced, group=group))
+        except NoClusterFit:
+            return f"no member of its affinity group {group.affinity_name} passes every filter"
+        except Failure as failure:
+            return f"its affinity group {group.affinity_name} cannot take it: {failure}"
+        return ""
 
     def explain_gone(self, name: str) -> MemberExplanation:
         return MemberExplanation(name, True, "gone from the fleet; what it held cannot be placed elsewhere yet")
@@ -101,11 +137,13 @@ class _Members:
         failing = [verdict.words for verdict in verdicts if verdict.passed is False]
         return f"{share}; stays although {failing[0]}" if failing else share
 
-    def _why_not(self, verdicts: tuple[Verdict, ...]) -> str:
+    def _why_not(self, verdicts: tuple[Verdict, ...], group: ClusterAffinityTerm | None) -> str:
         failing = [verdict.words for verdict in verdicts if verdict.passed is False]
         condition = self.decision.status.condition
         if failing:
             return failing[0]
+        if group is not None and group is not self.state.group:
+            return self._why_not_group(group)
         if condition and condition.status != "True":
             return f"could take it, but nothing could be decided: {condition.message}"
         others = count(len(self.decision.memory.clusters), "other is", "others are")

@@ -87,7 +87,8 @@ class _Asked:
         found, stopped = passing_changes(profile, unplaced, self.position)
         for group, first in self._other_groups():
             others, _ = passing_changes(profile, attrs.evolve(unplaced, group=group), self.position)
-            found = (*found, *((first, *change) for change in others))
+            # Karmada tries a group before the one in use first anyway, as long as it has not settled on a later one.
+            found = (*found, *others, *((first, *change) for change in others))
         boosts = (*scoring_ladders(profile, unplaced, self.position, more=True), *self._boosts())
         return Proposals(tuple(sorted(found, key=len)), tuple(filter(None, boosts)), stopped="" if found else stopped)
 
