@@ -167,6 +167,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "unfulfilled",
             "asBefore",
             "refused",
+            "joining",
             "gone",
             "replaced",
             "remaining",
