@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import copy
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from tests.control_planes import Planes, own_control_planes
-from tests.engine.checked import said
+from tests.engine.checked import checked, said
 from tests.engine.driver import provider_or_skip
-from tests.engine.test_deletions import deleting, finalize
-from tests.engine.test_endings import wait_until
+from tests.engine.stories import Data, placement, refused
 from tests.engine.test_replaced_safely import WORDS, Shop, denied, shop
+from tools.clusters.cluster import ControlPlane
 
 __all__ = ["shop"]
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
@@ -60,64 +60,69 @@ def test_replaced_by_hand_and_refused(shop: Shop, way: str) -> None:
     shop.settled()
 
 
-@pytest.mark.parametrize("way", ["back", "on", "another"])
-def test_killed_in_a_replacement(shop: Shop, way: str) -> None:
-    """The plain next update creates what was deleted, and says so."""
-    shop.open(KIND)
-    world, plane, old = shop.world, shop.world.planes["a"], shop.world.objects[KIND]
-    finalize(world, "a", *MAP, "example.com/held")
-    shop.change(KIND)
-    process = shop.engine.start("up", "--yes", "--skip-preview")
-    try:
-        wait_until(lambda: deleting(world, "a", *MAP), lambda: process.poll() is None)
-        os.killpg(process.pid, signal.SIGKILL)
-    finally:
-        process.communicate(timeout=120)
-    finalize(world, "a", *MAP)
-    assert shop.uids() == {KIND: None}
-    assert shop.engine.command("cancel", "--yes")[0] == 0
-    print(said(shop.engine, "status", 2))
-    match way:
-        case "back":
-            world.objects[KIND] = old
-        case "another":
-            world.objects[KIND] = {**old, "metadata": {**old["metadata"], "labels": {"more": "yes"}}}
+def test_a_definition_that_is_replaced(shop: Shop) -> None:
+    """With a token, and without objects of ours of its kind: the old ones would be deleted by their names later."""
+    shop.open(custom=True)
+    world, before = shop.world, shop.uids()
+    defined = "CustomResourceDefinition"
+    theirs = {"metadata": {"name": "theirs", "namespace": world.space}}
+    applied(world.planes["a"], {**world.objects["Widget"], **theirs})
+    whole = copy.deepcopy(world.objects[defined])
+    whole["spec"]["scope"] = "Cluster"
+    widget = {**world.objects["Widget"], "metadata": {"name": "web"}}
+    one = placement("one", world.objects["space"], whole, widget)
+    world.objects |= {defined: whole, "Widget": widget, "one": one}
+    text = refused(shop.engine, f"widgets.{shop.group}: cannot be replaced on a while the fleet has objects")
+    assert f"Widget {world.space}/web" in text
+    assert shop.uids() == before
+    del world.objects["Widget"]
+    world.objects[defined], world.objects["one"] = before_scope(whole), placement("one", world.objects["space"], whole)
+    assert (done := shop.engine.up()).ok, done.text
+    world.objects[defined] = whole
+    refused(shop.engine, f"widgets.{shop.group}: would be deleted on a and made anew")
     shop.confirm()
-    shown = shop.engine.preview()
-    print(shown.text, shown.changes)
-    done = shop.engine.up()
-    assert done.ok, done.text
-    assert None not in shop.uids().values()
-    assert done.changes == shown.changes
+    assert (done := shop.engine.up()).ok, done.text
+    assert shop.uids()[defined] not in (None, before[defined])
+    world.objects |= {"Widget": widget, "one": one}
+    assert (done := shop.engine.up()).ok, done.text
+    found = [each["metadata"] for each in world.planes["a"].get(f"widgets.{shop.group}")["items"]]
+    assert [(each["name"], each.get("namespace")) for each in found] == [("web", None)]
     shop.settled()
-    assert plane.get(*MAP, "-n", world.space)["data"] == {"k": "two" if way == "on" else "one"}
 
 
-@pytest.mark.parametrize("way", ["back", "on", "another"])
-def test_a_replacement_that_a_finalizer_holds(shop: Shop, way: str) -> None:
-    """It ends in time; what is being deleted is not taken for what stands, whatever the source says next."""
-    shop.world.config["readyTimeout"] = "10"
-    shop.open(KIND)
-    world, old = shop.world, shop.world.objects[KIND]
-    finalize(world, "a", *MAP, "example.com/held")
-    shop.change(KIND)
-    broken = shop.up()
-    assert not broken.ok
-    print(broken.text)
-    assert deleting(world, "a", *MAP)
-    print(said(shop.engine, "status", 2))
-    match way:
-        case "back":
-            world.objects[KIND] = old
-        case "another":
-            world.objects[KIND] = {**old, "metadata": {**old["metadata"], "labels": {"more": "yes"}}}
-    held = shop.engine.up()
-    print(held.text)
-    assert not held.ok
-    assert f"{KIND} {world.space}/web" in held.text
-    finalize(world, "a", *MAP)
-    wait_until(lambda: world.live("a", *MAP) is None)
-    done = shop.engine.up()
-    assert done.ok, done.text
-    assert None not in shop.uids().values()
-    shop.settled()
+def before_scope(data: Data) -> Data:
+    """A definition as it was, with objects in namespaces."""
+    return {**data, "spec": {**data["spec"], "scope": "Namespaced"}}
+
+
+def applied(plane: ControlPlane, data: Data) -> None:
+    """Write an object as somebody else."""
+    file = plane.folder / "theirs.yaml"
+    file.write_text(yaml.safe_dump(data))
+    plane.kubectl("apply", "-f", str(file))
+
+
+def test_a_custom_resource_that_its_definition_refuses(shop: Shop) -> None:
+    """Updated in place, it stays as it was; replaced by hand, it is gone until the next update creates it."""
+    shop.open(custom=True)
+    world, old = shop.world, shop.world.objects["Widget"]
+    version = world.objects["CustomResourceDefinition"]["spec"]["versions"][0]
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["size"]["maxLength"] = 5
+    assert (done := shop.engine.up()).ok, done.text
+    before = shop.uids()
+    world.objects["Widget"] = {**old, "spec": {"size": "far too long"}}
+    by_hand = "--replace=**Widget::dev/one@a/**"
+    shown = shop.engine.command("preview", by_hand)[1]
+    for text in (shop.up().text, shown):
+        assert "spec.size: Too long" in text
+    assert shop.uids() == before
+    code, text = shop.engine.command("up", "--yes", "--skip-preview", by_hand)
+    assert code != 0
+    assert "spec.size: Too long" in text
+    assert f"gone from a: Widget {world.space}/web (pulumi up --refresh creates it again)" in text
+    assert shop.uids() == {**before, "Widget": None}
+    said(shop.engine, "status", 2)
+    world.objects["Widget"] = old
+    checked(shop.engine)
+    assert shop.uids()["Widget"] not in (None, before["Widget"])
