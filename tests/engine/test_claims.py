@@ -64,6 +64,13 @@ class Program:
             kubeconfigs = tale.config["kubeconfigs"]
             fleets.append([name, {"kubeconfigs": kubeconfigs, **self.given.get(name, {})}])
         (folder / "own.yaml").write_text(yaml.safe_dump_all(self.own))
+        parts = folder / "chart" / "templates"
+        parts.mkdir(parents=True, exist_ok=True)
+        (parts / "own.yaml").write_text(yaml.safe_dump_all(self.own))
+        (parts / "kustomization.yaml").write_text("resources: [own.yaml]\n")
+        (parts.parent / ".helmignore").write_text("kustomization.yaml\n")
+        chart = {"apiVersion": "v2", "name": "own", "version": "1.0.0"}
+        (parts.parent / "Chart.yaml").write_text(yaml.safe_dump(chart))
         kubeconfig = self.story.planes["a"].kubeconfig.read_text()
         own = {"fleets": fleets, "provider": {"kubeconfig": kubeconfig}, **self.config}
         self.config_written = {f"own:{key}": value for key, value in own.items()}

@@ -75,7 +75,7 @@ class _Members:
         # Some filters always pass current targets, so they are asked as if the member did not have the object.
         self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
         self.reasons = dict[str, str]()
-        """Why affinity groups are not the one in use, by name; each is tried once."""
+        """Reasons for which affinity groups before the one in use failed, by name."""
 
     def explain(self, position: int) -> MemberExplanation:
         name, selected = self.state.inventory.names[position], has(self.targets, position)

@@ -9,6 +9,9 @@ import pulumi
 import yaml
 from pulumi_kubernetes import Provider
 from pulumi_kubernetes.core.v1 import ConfigMap, ConfigMapPatch
+from pulumi_kubernetes.helm.v3 import Release
+from pulumi_kubernetes.helm.v4 import Chart
+from pulumi_kubernetes.kustomize.v2 import Directory
 from pulumi_kubernetes.yaml import ConfigGroup
 from pulumi_kubernetes.yaml.v2 import ConfigGroup as ConfigGroupV2
 
@@ -18,7 +21,7 @@ config = pulumi.Config("own")
 
 
 def declare_own(way: str, objects: list[dict[str, Any]]) -> None:
-    """Declare objects outside all fleets: each as a resource of its own, as a patch, or as parts of a group."""
+    """Declare objects outside all fleets: each as a resource of its own, as a patch, or as parts of something."""
     provider = Provider("mine", **config.require_object("provider"))
     options = pulumi.ResourceOptions(provider=provider)
     if way == "group":
@@ -26,6 +29,15 @@ def declare_own(way: str, objects: list[dict[str, Any]]) -> None:
         ConfigGroup("mine", yaml=texts, opts=options)
     elif way == "group v2":
         ConfigGroupV2("mine", objs=objects, opts=pulumi.ResourceOptions(providers=[provider]))
+    elif way == "chart":
+        Chart("mine", chart="fleet/chart", opts=pulumi.ResourceOptions(providers=[provider]))
+    elif way == "kustomize":
+        Directory("mine", directory="fleet/chart/templates", opts=pulumi.ResourceOptions(providers=[provider]))
+    elif way == "release":
+        space = objects[0]["metadata"]["namespace"]
+        Release("mine", chart="fleet/chart", name="mine", namespace=space, opts=options)
+    elif way == "provider":
+        pass
     else:
         kind = ConfigMapPatch if way == "patch" else ConfigMap
         for data in objects:
