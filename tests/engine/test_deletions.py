@@ -102,6 +102,23 @@ def comes_back(shop: Engine[Story], words: str) -> None:
     said(shop, "status", 0, "--live")
 
 
+def test_a_deletion_that_a_finalizer_holds(shop: Engine[Story]) -> None:
+    """The source goes back before and after it ends: the object is never taken for what stands."""
+    world = shop.world
+    web = world.uids(OBJECTS[1])
+    finalize(world, "b", *OBJECTS[0], "example.com/held")
+    old = world.objects.pop("c")
+    broken = shop.up()
+    assert not broken.ok
+    assert "finalizers might be preventing deletion (example.com/held)" in broken.text
+    assert "1 leaving: some of its objects are not" in said(shop, "status", 2)
+    world.objects["c"] = old
+    refused(shop, f"ConfigMap {world.space}/c: is being deleted on b")
+    finalize(world, "b", *OBJECTS[0])
+    comes_back(shop, f"ConfigMap {world.space}/c: is gone from b")
+    assert world.uids(OBJECTS[1]) == web
+
+
 def terminate(world: Story, plane: str) -> None:
     """Have an API server delete the namespace, in which something is held."""
     server = world.planes[plane]

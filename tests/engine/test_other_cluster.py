@@ -115,6 +115,7 @@ def test_an_object_of_others_that_would_be_deleted_there(shop: Engine[Story]) ->
     text = refused(shop, "member b: leads to another cluster than before")
     c.kubectl("create", "configmap", "c", "-n", tale.space, "--from-literal=k=theirs")
     tale.config["confirm"] = re.findall(r"fleet:confirm=([0-9a-f]{8})", text)[-1]
+    tale.config["limit"] = "1"
     left = tale.objects.pop("c")
     refused(shop, f"ConfigMap {tale.space}/c: would be deleted on b")
     assert tale.live("c", "configmap", "c")["data"] == {"k": "theirs"}
