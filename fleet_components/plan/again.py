@@ -59,11 +59,12 @@ def written_where_interrupted(
         # Without its own mark, which would make every object differ.
         sent = attrs.evolve(before.decisions[cluster], again=None)
         wanted = record.objects(attrs.evolve(record.decisions[cluster], again=None), member)
-        stands = _by_key(before.objects(before.standing(here), member))
-        keys = _by_key(wanted)
+        keys, last = _by_key(wanted), _by_key(before.objects(sent, member))
+        stood = _by_key(before.objects(before.standing(here), member))
+        # What the binding says, and what the state has of each object since: both may stand.
         recorded = _recorded(request.standing_on(cluster), keys)
-        stands |= {key: one.beside(keys[key]) for key, one in recorded}
-        if _goes_back(_by_key(before.objects(sent, member)), stands, keys):
+        known = stood | {key: found.beside(keys[key]) for key, found in recorded}
+        if _goes_back(last, stood, keys) or _goes_back(last, known, keys):
             undone.append(cluster)
     return _mark(rollout, stopped, before.decisions, undone)
 
