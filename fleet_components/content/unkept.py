@@ -64,16 +64,16 @@ def _unkept(sent: Any, stored: Any, path: FieldPath) -> Iterator[FieldPath]:
 
 def _has_moved(sent: list[Any], stored: list[Any]) -> bool:
     """Return whether the items of a list, which have names, are stored as they were sent, at other positions."""
-    names, there = _names(sent), _names(stored)
-    if not names or there[: len(names)] == names or not set(names) <= set(there):
+    wanted, there = by_name(sent), by_name(stored)
+    if not wanted or [*there][: len(wanted)] == [*wanted] or not wanted.keys() <= there.keys():
         return False
-    return all(_holds(stored[there.index(name)], item) for name, item in zip(names, sent, strict=True))
+    return all(_holds(there[name], item) for name, item in wanted.items())
 
 
-def _names(items: list[Any]) -> list[str]:
-    """Return the names of the items of a list; nothing if some have none, or share one."""
-    found = [str(item["name"]) for item in items if isinstance(item, Mapping) and "name" in item]
-    return found if len(found) == len(items) == len(set(found)) else []
+def by_name(items: list[Any]) -> dict[str, Any]:
+    """Return the items of a list by their names; nothing if some have none, or share one."""
+    found = {str(item["name"]): item for item in items if isinstance(item, Mapping) and "name" in item}
+    return found if len(found) == len(items) else {}
 
 
 def _holds(stored: Any, sent: Any) -> bool:

@@ -309,11 +309,9 @@ class FleetPlan:
         standing = self.standing.get((member, Manifest(data).key))
         if standing is None:
             return ()
-        dropped = [path for path in standing.unkept if is_empty(value_at(data, path))]
-        moved = [path for path in standing.unkept if path not in dropped]
-        if any(value_at(data, path) != value_at(standing.sent, path) for path in moved):
-            return ()
-        paths = (*dropped, *moved, *nulls(data))
+        sent, found = standing.sent, ((path, value_at(data, path)) for path in standing.unkept)
+        same = (path for path, new in found if is_empty(new) or new == value_at(sent, path))
+        paths = (*same, *nulls(data))
         stays = decided.entries[member].change not in _MOVES
         return paths if stays or without(data, paths) == without(standing.sent, paths) else ()
 

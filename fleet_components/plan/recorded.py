@@ -16,6 +16,7 @@ import attrs
 from fleet_components.content.difference import Difference, amounts_alike
 from fleet_components.content.replacement import as_sent
 from fleet_components.content.stamp import MARKS
+from fleet_components.content.unkept import by_name
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
 from fleet_components.plan.state import ENCRYPTED
@@ -103,7 +104,7 @@ def _fields(
 
 
 def _items(wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath, sent_only: bool) -> list[Any]:
-    new, old, before = map(_by_name, (wanted, live, sent))
+    new, old, before = map(by_name, (wanted, live, sent))
     if new and old:
         # Others may add items to such a list, a sidecar for example; its order means nothing.
         names = [
@@ -115,12 +116,6 @@ def _items(wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath,
     known = sent if len(sent) == len(live) else live
     items = enumerate(zip(beside, live, known, strict=True))
     return [_stands(*three, (*path, index), sent_only) for index, three in items]
-
-
-def _by_name(items: list[Any]) -> dict[str, Any]:
-    """Return the items of a list by their names; nothing if some have none, or share one."""
-    found = {str(one["name"]): one for one in items if isinstance(one, Mapping) and "name" in one}
-    return found if len(found) == len(items) else {}
 
 
 def _shaped(live: Any, sent: Any) -> Any:
