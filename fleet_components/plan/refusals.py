@@ -282,27 +282,24 @@ def _redefined(plan: FleetPlan) -> Iterator[Problem]:
     If the scope changes, the Kubernetes provider (4.34) deletes the new object of the same name, as
     it finds it by the new scope; of another kind it finds nothing, and waits.
     """
-    kept: dict[tuple[ObjectKey, tuple[str, ...]], list[str]] = defaultdict(list)
-    for one in plan.replacements:
-        if one.key.kind == _DEFINITION:
-            objects = tuple(sorted(map(str, _custom_resources(plan, one))))
-            kept[one.key, objects].append(one.cluster)
-    for (key, stood), clusters in sorted(kept.items()):
-        if stood:
-            what = _REDEFINED.format(where=few(sorted(clusters)), objects=few(stood))
+    definitions = (each for each in plan.replacements if each.key.kind == _DEFINITION)
+    found = grouped(definitions, lambda each: (each.key, _custom_resources(plan, each)))
+    for (key, objects), replaced in sorted(found.items()):
+        if objects:
+            where = few(sorted(each.cluster for each in replaced))
+            what = _REDEFINED.format(where=where, objects=few(objects))
             yield Problem(what, subject=str(key), hint=_REDEFINED_HINT)
 
 
-def _custom_resources(plan: FleetPlan, one: Replacement) -> Iterator[ObjectKey]:
-    """Yield the objects of a definition that the fleet has on a member."""
-    known = {each.key: each.data for each in plan.written.manifests}
-    kind = value_at(known.get(one.key), ("spec", "names", "kind"))
-    group = one.key.name.partition(".")[2]
-    renamed = kind is None or "spec.names.kind" in one.fields
-    for stood in plan.past.standing:
-        key = stood.key
-        if stood.cluster == one.cluster and key.group == group and (renamed or key.kind == kind):
-            yield key
+def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ...]:
+    """Return the objects of a definition that the fleet has on a member."""
+    written = plan.written.get(definition.key)
+    kind = value_at(written.data, ("spec", "names", "kind")) if written else None
+    group = definition.key.name.partition(".")[2]
+    renamed = kind is None or "spec.names.kind" in definition.fields
+    keys = (stood.key for stood in plan.past.standing if stood.cluster == definition.cluster)
+    of_kind = (key for key in keys if key.group == group and (renamed or key.kind == kind))
+    return tuple(sorted(map(str, of_kind)))
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
