@@ -152,6 +152,11 @@ class Manifest:
         return Problem(what, path, hint, subject, file, line)
 
 
+def by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Mapping[str, Any]]:
+    """Return objects by their keys."""
+    return {Manifest(data).key: data for data in objects}
+
+
 def value_at(data: Any, path: Iterable[str | int]) -> Any:
     """Return the value at a path, which may lead through lists; None if there is none."""
     for step in path:

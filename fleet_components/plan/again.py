@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.stamp import WRITTEN_AGAIN
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.model.text import few
 from fleet_components.plan.departures import old_objects
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.past import Past
-from fleet_components.plan.record import Objects, Record
+from fleet_components.plan.record import Record
 from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.standing import Standing, annotation_in
 from fleet_components.plan.subject import Decided, Subject
@@ -59,18 +59,14 @@ def written_where_interrupted(
         # Without its own mark, which would make every object differ.
         sent = attrs.evolve(before.decisions[cluster], again=None)
         wanted = record.objects(attrs.evolve(record.decisions[cluster], again=None), member)
-        keys, last = _by_key(wanted), _by_key(before.objects(sent, member))
-        stood = _by_key(before.objects(before.standing(here), member))
+        keys, last = by_key(wanted), by_key(before.objects(sent, member))
+        stood = by_key(before.objects(before.standing(here), member))
         # What the binding says, and what the state has of each object since: both may stand.
         recorded = _recorded(request.standing_on(cluster), keys)
         known = stood | {key: found.beside(keys[key]) for key, found in recorded}
         if _goes_back(last, stood, keys) or _goes_back(last, known, keys):
             undone.append(cluster)
     return _mark(rollout, stopped, before.decisions, undone)
-
-
-def _by_key(objects: Objects) -> dict[ObjectKey, Data]:
-    return {Manifest(data).key: data for data in objects}
 
 
 def _recorded(standing: Iterable[Standing], wanted: Container[ObjectKey]) -> Iterator[tuple[ObjectKey, Recorded]]:
@@ -125,7 +121,7 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
         return
     member, sent = decided.subject.inventory.clusters[position], record.decisions[cluster]
     plain = attrs.evolve(placed, again=None)
-    wanted = _by_key(decided.record.objects(plain, member))
+    wanted = by_key(decided.record.objects(plain, member))
     alike = {
         key
         for key, one in _recorded(decided.subject.standing_on(cluster), wanted)
@@ -134,7 +130,7 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
     rules = {sent.overrides, decided.done(cluster).overrides}
     for revision, number in product(sorted(record.contents), rules):
         form = attrs.evolve(sent, again=None, revision=revision, overrides=number)
-        for key, data in _by_key(record.objects(form, member)).items():
+        for key, data in by_key(record.objects(form, member)).items():
             if key in alike and data != wanted[key]:
                 yield key, data
 

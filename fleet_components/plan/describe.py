@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import by_key
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import Departure, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -128,7 +128,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     contents = [decided.record.content(one) or decided.before.content(one) for one in (old, new)]
     if None in contents:
         return
-    was, now = ({Manifest(data).key: data for data in content or ()} for content in contents)
+    was, now = (by_key(content or ()) for content in contents)
     for what, keys in (
         ("changes", [key for key in was.keys() & now.keys() if was[key] != now[key]]),
         ("comes", now.keys() - was.keys()),

@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.difference import Difference, shown_differences
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.text import few
 from fleet_components.plan.deviation import Deviation
@@ -81,14 +81,14 @@ def in_force_in_words(deviations: Iterable[Deviation]) -> Iterator[str]:
 
 
 def _plain(record: Record[Any, Any], placed: Placed) -> Mapping[ObjectKey, Mapping[str, Any]]:
-    return {Manifest(data).key: data for data in record.plain(placed)}
+    return by_key(record.plain(placed))
 
 
 def _emitted(record: Record[Any, Any], placed: Placed, member: Cluster) -> _Emitted:
     """Return what a member gets, by the keys that the objects have without overrides; None for what is deleted."""
     objects = record.plain(placed)
     if placed.overrides is None:
-        return {Manifest(data).key: data for data in objects}
+        return by_key(objects)
     results = record.apply(objects, record.overrides[placed.overrides], member)
     return {Manifest(data).key: result.data for data, result in zip(objects, results, strict=True)}
 

@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PlacementPolicy
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import Record
@@ -51,8 +51,8 @@ def comes(decided: Decided, cluster: str) -> frozenset[ObjectKey]:
     if standing and not decided.record.knows(standing):
         return frozenset()
     before = decided.record.objects(standing, member) if standing else ()
-    old = {Manifest(data).key: data for data in before}
-    new = {Manifest(data).key: data for data in decided.deliveries[cluster].objects}
+    old = by_key(before)
+    new = by_key(decided.deliveries[cluster].objects)
     return frozenset(key for key, data in new.items() if old.get(key) != data)
 
 

@@ -11,7 +11,7 @@ import attrs
 from fleet_components.content.availability import trackable
 from fleet_components.content.difference import Difference, amounts_alike, differences
 from fleet_components.content.replacement import as_sent
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.model.observed import (
     Available,
     Compared,
@@ -90,7 +90,7 @@ class _Reader:
         delivery = self._decided.deliveries.get(cluster)
         if delivery and delivery.mode.reports:
             return ObservedMember({one.key: one for one in self._reported(cluster, delivery)})
-        wanted = {Manifest(data).key: data for data in delivery.objects} if delivery else {}
+        wanted = by_key(delivery.objects) if delivery else {}
         found = {}
         for key in dict.fromkeys((*wanted, *standing)):
             stored = self._state.resources.get(standing.get(key, ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,7 +14,7 @@ from fleet_components.content.replacement import immutable, replacement
 from fleet_components.content.secret import redacted
 from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key, value_at
 from fleet_components.plan.again import perhaps_written
 from fleet_components.plan.departures import Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -114,7 +114,7 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: b
     new = _objects(record, placed, member)
     # Until a held member moves, others have left it: what they do not want there any more goes with this update.
     stood = {Manifest(data).key for data in old}
-    coming = {key: data for key, data in _by_key(new).items() if not later and key not in stood}
+    coming = {key: data for key, data in by_key(new).items() if not later and key not in stood}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
@@ -146,7 +146,7 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
     here = plan.past.standing_on(decided.name, cluster)
     recorded = {one.key: one.recorded for one in here if not one.gone}
     stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
-    known, wanted = _by_key(stood), _by_key(new)
+    known, wanted = by_key(stood), by_key(new)
     old = tuple(
         one.beside(wanted[key]) if one else known[key]
         for key, one in recorded.items()
@@ -165,7 +165,7 @@ def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterat
     placed = decided.before.decisions.get(cluster)
     sent = {}
     if placed is not None and decided.before.knows(placed):
-        sent = _by_key(_objects(decided.before, placed, _member(decided, cluster)))
+        sent = by_key(_objects(decided.before, placed, _member(decided, cluster)))
     yield from perhaps_written(decided, cluster)
     for one in here:
         if one.interrupted:
@@ -209,10 +209,6 @@ def _objects(record: Record[Any, Any], placed: Placed, member: Cluster) -> Objec
     return objects
 
 
-def _by_key(objects: Iterable[Data]) -> dict[ObjectKey, Data]:
-    return {Manifest(data).key: data for data in objects}
-
-
 def _taken(
     plan: FleetPlan, decided: Decided, cluster: str, coming: Mapping[ObjectKey, Data]
 ) -> Iterator[tuple[ObjectKey, Data]]:
@@ -240,7 +236,7 @@ def _taken(
 
 def _changes(step: _Step) -> Iterator[Document]:
     """Yield the change of every object that a member gets; those that go are told by :func:`_gone`."""
-    old = {Manifest(data).key: data for data in step.old} | dict(step.taken)
+    old = by_key(step.old) | dict(step.taken)
     known = {key: data for key, data in step.remembered.items() if data is not None and key not in old}
     for data in step.new:
         key = Manifest(data).key

@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.insertion import UnwritableError
 from fleet_components.content.restoration import restored, written
 from fleet_components.content.secret import is_hidden, redacted
-from fleet_components.model.manifest import Manifest, ObjectKey, Origin
+from fleet_components.model.manifest import ObjectKey, Origin, by_key
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.kubefleet.subject import PlacementSubject
@@ -200,8 +200,8 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
         FleetError: a Secret would have to be written whose data is not known.
     """
     subject: Any = decided.subject
-    back = {Manifest(data).key: data for data in decided.before.contents[to]}
-    now = {Manifest(data).key: data for data in subject.content}
+    back = by_key(decided.before.contents[to])
+    now = by_key(subject.content)
     # Of what is selected, envelopes as they are: so the revision holds them, and so they are
     # written.
     origins = {one.key: [one.origin] for one in subject.selected if one.origin}
