@@ -13,7 +13,7 @@ from fleet_components.content.replacement import immutable, refused, replacement
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Objects
@@ -234,6 +234,7 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
     ``--replace`` has the engine delete any object first.
     """
     sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
+    stopped: dict[str, Collection[str]] = {}
     for one in past.standing:
         record, cluster = past.records.get(one.subject), clusters.get(one.cluster)
         placed = record.decisions.get(one.cluster) if record else None
@@ -241,12 +242,13 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
             continue
         if (one.subject, one.cluster) not in sent:
             objects = record.objects(placed, cluster)
-            sent[one.subject, one.cluster] = {Manifest(data).key: data for data in objects}
+            sent[one.subject, one.cluster] = by_key(objects)
+        if one.subject not in stopped:
+            stopped[one.subject] = stopped_at(past.done.get(one.subject, {}), record.decisions)
         data = sent[one.subject, one.cluster].get(one.key)
         if data is None:
             continue
-        stopped = one.cluster in stopped_at(past.done.get(one.subject, {}), record.decisions)
-        unwritten = stopped and one.recorded.beside(data) is not data
+        unwritten = one.cluster in stopped[one.subject] and one.recorded.beside(data) is not data
         if unwritten or forced_of({one.key: one.recorded}, (data,)):
             yield one
 
@@ -286,7 +288,7 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
 
 
 def _forced(before: Objects, now: Objects) -> Forced:
-    old = {Manifest(data).key: data for data in before}
+    old = by_key(before)
     pairs = [(old.get(Manifest(data).key), data) for data in now]
     found = {Manifest(data).key: _fixed(was, was, data) for was, data in pairs if was is not None}
     return {key: forced for key, forced in found.items() if forced[0]}
