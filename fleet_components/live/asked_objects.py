@@ -11,16 +11,24 @@ import attrs
 from fleet_components.content.availability import availability
 from fleet_components.live.causes import causes
 from fleet_components.live.comparison import WHOLE, Comparison, compare
-from fleet_components.live.connection import Connection, UnexpectedAnswer, connected, within
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.live.connection import (
+    Connection,
+    Leftover,
+    UnexpectedAnswer,
+    connected,
+    within,
+)
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
-from fleet_components.model.text import count
+from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
 
 K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64
 _UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
+_DELETING = "is being deleted since {since}{finalizers}"
+_FINALIZERS = "; its finalizers: {finalizers}"
 _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
 
 
@@ -33,12 +41,14 @@ class Wanted:
         mode: how it is written.
         manager: the field manager that sends it.
         causes: True to ask why it is not available.
+        leaving: True for an object that is to be deleted: ``data`` has its version and name alone.
     """
 
     data: Mapping[str, Any]
     mode: ApplyMode
     manager: str
     causes: bool = False
+    leaving: bool = False
 
 
 def observe(
@@ -96,6 +106,8 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
     manifest, mode = Manifest(wanted.data), wanted.mode
     nothing = ObservedObject(manifest.key, manifest.api_version)
     try:
+        if wanted.leaving:
+            return _leaving(nothing, member.get(Leftover.like(wanted.data)))
         found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
     except UnexpectedAnswer as error:
         return attrs.evolve(nothing, error=error.said, compared="FailedToReportDiff" if mode.reports else "")
@@ -119,6 +131,17 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
         return attrs.evolve(known, causes=tuple(causes(member, found.there)))
     except UnexpectedAnswer as error:
         return attrs.evolve(known, causes=(error.said,))
+
+
+def _leaving(nothing: ObservedObject, there: Mapping[str, Any] | None) -> ObservedObject:
+    """Return an object that is to be deleted, as the member has it."""
+    found = attrs.evolve(nothing, leaving=True, absent=there is None, there=there)
+    since = value_at(there or {}, ("metadata", "deletionTimestamp"))
+    if not since:
+        return found
+    finalizers = value_at(there or {}, ("metadata", "finalizers")) or ()
+    named = _FINALIZERS.format(finalizers=few(finalizers)) if finalizers else ""
+    return attrs.evolve(found, causes=(_DELETING.format(since=since, finalizers=named),))
 
 
 def _compared(found: Comparison) -> Compared:

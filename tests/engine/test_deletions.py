@@ -112,6 +112,9 @@ def test_a_deletion_that_a_finalizer_holds(shop: Engine[Story]) -> None:
     assert not broken.ok
     assert "finalizers might be preventing deletion (example.com/held)" in broken.text
     assert "1 leaving: some of its objects are not" in said(shop, "status", 2)
+    live = " ".join(said(shop, "status", 2, "--live").split())
+    assert f"ConfigMap {world.space}/c" in live
+    assert "its finalizers: example.com/held" in live
     world.objects["c"] = old
     refused(shop, f"ConfigMap {world.space}/c: is being deleted on b")
     finalize(world, "b", *OBJECTS[0])

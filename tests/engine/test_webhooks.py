@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import ssl
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-import attrs
 import pytest
-import yaml
 
 from tests.control_planes import Planes, own_control_planes
 from tests.engine.checked import said
 from tests.engine.driver import Engine, provider_or_skip
 from tests.engine.stories import Data, Story, config_map, shop_of, unchanged
-from tests.engine.test_endings import wait_until
 from tests.engine.test_replaced_safely import Shop, shop
 from tests.engine.test_replacing import placed_in, sealed
-from tests.live.test_network import certificate
+from tests.engine.webhook import NAME, PROBE, WORDS, Webhook, register, registered, webhook
 from tools.clusters.cluster import ControlPlane
 
-__all__ = ["shop"]
+__all__ = ["shop", "webhook"]
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
-NAME = "judge.example.com"
-WORDS = "the judge does not want it"
 KIND = "ConfigMap"
-PROBE = "probe"
 
 
 @pytest.fixture(scope="module")
@@ -43,111 +29,10 @@ def api_servers() -> Iterator[Planes]:
         yield started
 
 
-@attrs.define
-class Webhook:
-    """A validating webhook on a free port of 127.0.0.1.
-
-    Attributes:
-        client: how an API server reaches it.
-        denies: whether it denies a request.
-        requests: all that it was asked.
-    """
-
-    client: Data
-    denies: Callable[[Data], bool] = lambda request: False
-    requests: list[Data] = attrs.field(factory=list)
-
-    def answer(self, request: Data) -> Data:
-        self.requests.append(request)
-        denied = request["name"] == PROBE or self.denies(request)
-        status = {"status": {"message": WORDS, "code": 403}} if denied else {}
-        response = {"uid": request["uid"], "allowed": not denied, **status}
-        return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
-
-
-@pytest.fixture
-def webhook(tmp_path: Path) -> Iterator[Webhook]:
-    """A webhook that allows everything for now."""
-    pytest.importorskip("cryptography")
-    own = certificate(tmp_path / "judge")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(own.cert, own.key)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps(judge.answer(review["request"])).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Says nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    authority = base64.b64encode(own.cert.read_bytes()).decode()
-    address = f"https://127.0.0.1:{server.server_port}/"
-    judge = Webhook({"url": address, "caBundle": authority})
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield judge
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 def unserved(plane: ControlPlane, space: str) -> Data:
     """How an API server would reach a webhook behind a Service without endpoints."""
     plane.kubectl("create", "service", "clusterip", "judge", "-n", space, "--tcp=443")
     return {"service": {"namespace": space, "name": "judge", "path": "/"}}
-
-
-@contextmanager
-def registered(plane: ControlPlane, space: str, client: Data, side_effects: str = "None") -> Iterator[None]:
-    """Have an API server ask a webhook before it creates a ConfigMap in a namespace.
-
-    It takes effect some time after it was made: then the probe is refused.
-    """
-    file = register(plane, space, client, side_effects)
-    wait_until(lambda: not takes(plane, space))
-    try:
-        yield
-    finally:
-        plane.kubectl("delete", "-f", str(file))
-        wait_until(lambda: takes(plane, space))
-
-
-def register(plane: ControlPlane, space: str, client: Data, side_effects: str) -> Path:
-    """Write the configuration of a webhook; returns its file."""
-    everything = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}
-    judge = {
-        "name": NAME,
-        "clientConfig": client,
-        "rules": [{**everything, "operations": ["CREATE"]}],
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": space}},
-        "sideEffects": side_effects,
-        "admissionReviewVersions": ["v1"],
-        "timeoutSeconds": 3,
-        "failurePolicy": "Fail",
-    }
-    version = "admissionregistration.k8s.io/v1"
-    kind = {"apiVersion": version, "kind": "ValidatingWebhookConfiguration"}
-    file = plane.folder / f"{space}-webhook.yaml"
-    file.write_text(yaml.safe_dump({**kind, "metadata": {"name": space}, "webhooks": [judge]}))
-    plane.kubectl("apply", "-f", str(file))
-    return file
-
-
-def takes(plane: ControlPlane, space: str) -> bool:
-    """Whether an API server would create a ConfigMap in a namespace."""
-    try:
-        plane.kubectl("create", "configmap", PROBE, "-n", space, "--dry-run=server")
-    except subprocess.CalledProcessError:
-        return False
-    return True
 
 
 def in_earnest(request: Data) -> bool:

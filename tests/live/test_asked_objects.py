@@ -167,6 +167,30 @@ def test_why_a_workload_is_not_ready(api: Api) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("finalizers", "words"),
+    [(["example.com/held"], "; its finalizers: example.com/held"), ([], "")],
+)
+def test_an_object_that_is_being_deleted(api: Api, finalizers: list[str], words: str) -> None:
+    """It is only read, and says since when it is being deleted, and what holds it."""
+    api.apply(thing(), MANAGER)
+    since = "2026-11-28T09:00:00Z"
+    deleted = {"deletionTimestamp": since, "finalizers": finalizers}
+    asked_for = Wanted(thing(), ApplyMode(), MANAGER, leaving=True)
+
+    def found() -> ObservedObject:
+        answer = observe({"x": api.kubeconfig()}, {"x": [asked_for]})
+        return next(iter(answer["x"].objects.values()))
+
+    api.asked.clear()
+    assert (found().leaving, found().causes) == (True, ())
+    api.objects[path_of(thing())]["metadata"] |= deleted
+    assert found().causes == (f"is being deleted since {since}{words}",)
+    del api.objects[path_of(thing())]
+    assert (found().leaving, found().causes, found().absent) == (True, (), True)
+    assert {method for method, _ in api.asked} == {"GET"}
+
+
 def test_members_are_asked_at_once_and_each_has_its_own_time(api: Api) -> None:
     wanted = thing(data={"a": "1"})
     with api_server() as silent:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -16,6 +17,7 @@ from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.plan.apply_mode import OVERWRITES
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import other_cluster
 from fleet_components.plan.lost import warn_of_silent
@@ -118,19 +120,34 @@ def _reached(plan: FleetPlan) -> list[str]:
 
 
 def _decided(status: Status) -> Iterator[MemberName]:
-    """Yield the members about which the last update has decided."""
+    """Yield the members about which the last update has decided, and those that have its objects."""
     decisions = status.last.record.decisions if status.last else {}
-    return (MemberName(status.plan.options.fleet, cluster) for cluster in decisions)
+    standing = (cluster for cluster, here in status.observed.items() if here.objects)
+    clusters = dict.fromkeys((*decisions, *standing))
+    return (MemberName(status.plan.options.fleet, cluster) for cluster in clusters)
 
 
 def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
     assert status.last
-    delivery, manager = status.last.deliveries[cluster], status.plan.manager
+    manager = status.plan.manager
+    known = status.observed.get(cluster, ObservedMember())
+    for one in known.objects.values():
+        if one.leaving:
+            yield Wanted(_named(one), mode=OVERWRITES, manager=manager, leaving=True)
+    delivery = status.last.deliveries.get(cluster)
+    if delivery is None:
+        return
     # What is compared only is asked for as the report of an update does: as it is, without the
     # marks of a delivery.
     objects = delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
     for data in objects:
         yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
+
+
+def _named(one: ObservedObject) -> Mapping[str, Any]:
+    """Return the version and the name of an object, in wire form."""
+    metadata = {"name": one.key.name, "namespace": one.key.namespace}
+    return {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": metadata}
 
 
 def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:
@@ -148,6 +165,8 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
     """Return what is known of an object: what the member says now, and what became of it in the last update."""
     if live is None:
         return known
+    if live.leaving:
+        return attrs.evolve(known, causes=live.causes or known.causes, there=live.there)
     if live.compared:
         return live
     missing = any(difference.path == "/" for difference in live.differences)
