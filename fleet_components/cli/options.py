@@ -21,6 +21,7 @@ from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
+from fleet_components.plan.options import MEANINGS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.headline import REFUSED, refused_as
 from fleet_components.review.planning.other_stacks import OtherStack
@@ -153,6 +154,12 @@ def where(command: F) -> F:
             "repeatable.",
         ),
         planned(
+            "--skip-check",
+            multiple=True,
+            metavar="CHECK",
+            help="A check whose warnings are not wanted, as fleet:skipChecks: " + ", ".join(MEANINGS) + "; repeatable.",
+        ),
+        planned(
             "--plugin",
             "plugins",
             multiple=True,
@@ -246,6 +253,7 @@ def command_line(
     lost: tuple[str, ...],
     returned: tuple[str, ...],
     pass_over: tuple[str, ...],
+    skip_check: tuple[str, ...],
     plugins: tuple[str, ...],
     any_state: bool,
     project: bool,
@@ -275,6 +283,7 @@ def command_line(
         lost=frozenset(lost),
         returned=frozenset(returned),
         pass_over=frozenset(pass_over),
+        skip_checks=frozenset(skip_check),
         plugins=plugins,
         any_state=any_state,
         project=project,

@@ -23,6 +23,7 @@ from fleet_components.plan.options import (
     A_SHARE,
     A_TIMEOUT,
     A_WAIT,
+    MEANINGS,
     Renamed,
     no_share,
     no_timeout,
@@ -456,6 +457,13 @@ KEYS: Mapping[str, Key] = {
         "pass_over",
         names_in,
         "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
+        _added,
+    ),
+    "skipChecks": Key(
+        "skip_checks",
+        names_in,
+        "checks whose warnings are not wanted: "
+        + ", ".join(f"{check}: {meaning}" for check, meaning in MEANINGS.items()),
         _added,
     ),
     "plugins": Key(

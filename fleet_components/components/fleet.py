@@ -329,6 +329,7 @@ def _plan(
         takes_over=args.takes_over,
         takes_from=frozenset(args.takes_from),
         pass_over=frozenset(args.pass_over),
+        skip_checks=frozenset(args.skip_checks),
         unreachable={} if in_process() else unreachable,
         moving=args.moving,
     )

@@ -6,10 +6,9 @@ Source: ``pkg/utils/controller/resource_selector_resolver.go`` (snapshots) and `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
-from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at, values_at
 
 _SNAPSHOT = """
     PriorityClass Namespace NetworkPolicy ResourceQuota LimitRange PodDisruptionBudget ServiceAccount Secret
@@ -116,19 +115,8 @@ def needed(manifest: Manifest) -> Iterator[ObjectKey]:
         yield ObjectKey(manifest.group, _DEFINITION[1], "", manifest.kind)
     for group, kind, path in _NAMES:
         home = manifest.namespace if kind == "ServiceAccount" else ""
-        names = (name for name in _found(manifest.data, path) if isinstance(name, str) and name)
+        names = (name for name in values_at(manifest.data, path) if isinstance(name, str) and name)
         yield from (ObjectKey(group, kind, home, name) for name in names)
-    for service in _found(manifest.data, _SERVICES.get(manifest.kind, ())):
+    for service in values_at(manifest.data, _SERVICES.get(manifest.kind, ())):
         if isinstance(service, Mapping) and manifest.kind in _SERVICES:
             yield ObjectKey("", "Service", str(service.get("namespace")), str(service.get("name")))
-
-
-def _found(data: Any, path: Sequence[str]) -> Iterator[Any]:
-    """Yield the values at a path, in which ``*`` stands for every item of a list."""
-    if not path:
-        yield data
-    elif path[0] == "*":
-        for item in data if isinstance(data, list) else ():
-            yield from _found(item, path[1:])
-    elif isinstance(data, Mapping) and path[0] in data:
-        yield from _found(data[path[0]], path[1:])

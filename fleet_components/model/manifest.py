@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -167,3 +167,14 @@ def value_at(data: Any, path: Iterable[str | int]) -> Any:
         else:
             return None
     return data
+
+
+def values_at(data: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield the values at a path, in which ``*`` stands for every item of a list."""
+    if not path:
+        yield data
+    elif path[0] == "*":
+        for item in data if isinstance(data, list) else ():
+            yield from values_at(item, path[1:])
+    elif isinstance(data, Mapping) and path[0] in data:
+        yield from values_at(data[path[0]], path[1:])

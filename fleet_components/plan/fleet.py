@@ -18,6 +18,7 @@ from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATI
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.again import mended
+from fleet_components.plan.checks import checked, unknown_checks
 from fleet_components.plan.consignment import consignment_of
 from fleet_components.plan.departures import (
     Coverage,
@@ -76,7 +77,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     members = _members(source, past, options, of_options)
     reached = {name: state for name, state in members.items() if state != LOST}
     found = find_renames([one.key for one in source.placements], members, past, options)
-    of_options += found.problems
+    of_options += (*found.problems, *unknown_checks(options.skip_checks))
     renames = found.renames
     # Renamed first: ``reached`` holds the current names.
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
@@ -109,7 +110,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
-    matchless = unmatched(source, templates, subjects, inventory, partial=bool(options.hub))
+    partial = bool(options.hub)
+    matchless = unmatched(source, templates, subjects, inventory, partial=partial)
+    surprising = checked(subjects, leaving, source.catalogue, options.skip_checks, partial=partial)
     consignment = consignment_of(source, ways, subjects, past)
     plan = FleetPlan(
         options=options,
@@ -128,6 +131,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *in_approvals(placements, options.settings.approvals),
                 *templates.warnings,
                 *matchless,
+                *surprising,
                 *passed_on,
                 *consignment.left_out,
             )

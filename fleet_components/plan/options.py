@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 import attrs
@@ -97,6 +98,21 @@ class Renamed(Typed):
     placements: Mapping[str, str] = attrs.field(factory=dict)
 
 
+class Check(StrEnum):
+    """A check of what is delivered, by the name under which it is skipped."""
+
+    REFERENCES = "references"
+    AUTOSCALERS = "autoscalers"
+    DIGESTS = "digests"
+
+
+MEANINGS: Mapping[Check, str] = {
+    Check.REFERENCES: "an object needs another by name, which does not go to the same member",
+    Check.AUTOSCALERS: "an autoscaler and the source both set the replicas of a workload",
+    Check.DIGESTS: "an override takes the digest off an image",
+}
+
+
 @attrs.frozen(kw_only=True)
 class Options(Typed):
     """Options of a plan.
@@ -115,6 +131,7 @@ class Options(Typed):
         takes_from: stacks that have let go of objects which this stack brings from now on, as
             ``organization/project/stack``; not remembered.
         pass_over: kinds of policies that are not carried out and that must not prevent a plan; not remembered.
+        skip_checks: names of checks whose warnings are not wanted; not remembered.
         unreachable: why members cannot be reached, by name; an update that sends them something is an error.
         hub: the system of the hub that carries everything out, ``kubefleet`` or ``karmada``, where a plan starts from
             an observed hub; empty otherwise, where each policy says who delivers; not remembered.
@@ -133,6 +150,7 @@ class Options(Typed):
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     takes_from: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
+    skip_checks: frozenset[str] = frozenset()
     unreachable: Mapping[str, Problem] = attrs.field(factory=dict)
     hub: str = ""
     moving: bool = False

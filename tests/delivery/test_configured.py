@@ -76,6 +76,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("takesOver", '{"b": "web"}', {"takes_over": {"a": ["*"]}}, {"a": ["*"], "b": ["web"]}),
     ("takesFrom", "o/p/s, o/p/t", {"takes_from": ["o/p/r"]}, ("o/p/r", "o/p/s", "o/p/t")),
     ("passOver", "Widget", {}, ("Widget",)),
+    ("skipChecks", "digests", {}, ("digests",)),
     ("plugins", "own:Two", {"plugins": ["own:One"]}, ("own:One", "own:Two")),
     ("protect", "false", {"protect": True}, False),
     ("kubeconfigs", '{"a": "a.yaml"}', {}, {"a": "a.yaml"}),

@@ -368,6 +368,7 @@ def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
         ("fleet:confirm", sorted(command.confirm), nothing),
         ("fleet:approvals", sorted(command.approve), nothing),
         ("fleet:passOver", sorted(command.pass_over), nothing),
+        ("fleet:skipChecks", sorted(command.skip_checks), nothing),
         ("fleet:plugins", command.plugins, nothing),
         ("fleet:lost", sorted(command.lost), command.returned),
     ):

@@ -70,6 +70,7 @@ class CommandLine:
         lost: names of members that are gone for good.
         returned: names of members that were lost and are back.
         pass_over: unsupported kinds that do not prevent a plan.
+        skip_checks: names of checks whose warnings are not wanted.
         plugins: import paths of plug-ins that decide with those of the real system.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
@@ -89,6 +90,7 @@ class CommandLine:
     lost: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
+    skip_checks: frozenset[str] = frozenset()
     plugins: tuple[str, ...] = ()
     any_state: bool = False
     project: bool = False
@@ -290,6 +292,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         confirm=command.confirm,
         lost=_lost(source, past, command),
         pass_over=command.pass_over,
+        skip_checks=command.skip_checks,
         hub=observed.system.value if observed and observed.hub else "",
     )
     subject = {"paths": _shown(paths), "stack": stack}

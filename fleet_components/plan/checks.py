@@ -1,0 +1,189 @@
+"""Checks of what is delivered: what a member takes, and does not run as the source means it.
+
+Hubs carry all of that out without a word. Each check can be skipped by its name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.difference import Difference
+from fleet_components.content.references import produced, references, scaled
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import few, nearest
+from fleet_components.plan.departures import Departure, Fate
+from fleet_components.plan.deviation import Rule
+from fleet_components.plan.options import Check
+from fleet_components.plan.subject import Decided
+
+Members = set[str]
+_DIGEST = "@sha256:"
+_REPLICAS = "spec.replicas"
+
+
+def unknown_checks(names: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each name of a check to be skipped that no check has."""
+    known = [str(check) for check in Check]
+    for name in sorted(set(names) - set(known)):
+        meant = nearest(name, known)
+        hint = f'did you mean "{meant}"?' if meant else f"the checks are: {', '.join(known)}"
+        yield Problem(f'there is no check "{name}"', ("skipChecks",), hint)
+
+
+def checked(
+    subjects: Iterable[Decided],
+    departures: Iterable[Departure],
+    catalogue: Catalogue,
+    skipped: Collection[str],
+    *,
+    partial: bool = False,
+) -> Iterator[Problem]:
+    """Yield the warnings of all checks that are not skipped.
+
+    Args:
+        subjects: what is placed where.
+        departures: what leaves members; what is kept there still serves.
+        catalogue: the objects of the source.
+        skipped: names of checks.
+        partial: True if the source has only some objects of a hub: what it lacks may be there.
+    """
+    applied = [one for one in subjects if not one.subject.reports]
+    if Check.REFERENCES not in skipped:
+        yield from _References(applied, departures, catalogue, partial).missing()
+    if Check.AUTOSCALERS not in skipped:
+        yield from _autoscaled(applied, catalogue)
+    if Check.DIGESTS not in skipped:
+        yield from _without_digests(applied)
+
+
+def _by_content(subjects: Iterable[Decided]) -> Iterator[tuple[list[Manifest], list[str]]]:
+    """Yield the distinct contents of deliveries, each with its members."""
+    found: dict[int, tuple[Sequence[Mapping[str, Any]], list[str]]] = {}
+    for decided in subjects:
+        for member, delivery in decided.deliveries.items():
+            found.setdefault(id(delivery.written), (delivery.written, []))[1].append(member)
+    yield from ((list(map(Manifest, objects)), members) for objects, members in found.values())
+
+
+class _References:
+    """References of all objects, and what each member has by name."""
+
+    def __init__(
+        self,
+        subjects: Sequence[Decided],
+        departures: Iterable[Departure],
+        catalogue: Catalogue,
+        partial: bool,
+    ) -> None:
+        self._catalogue, self._partial = catalogue, partial
+        self._there: dict[ObjectKey, Members] = defaultdict(set)
+        self._needed: dict[tuple[ObjectKey, ObjectKey], Members] = defaultdict(set)
+        for manifests, members in _by_content(subjects):
+            for manifest in manifests:
+                self._note(manifest, members)
+        for decided in subjects:
+            # What a hold keeps back goes there with a later update.
+            held = decided.entries.keys() - decided.deliveries.keys()
+            for manifest in map(Manifest, decided.subject.objects if held else ()):
+                self._there[manifest.key].update(held)
+        for one in departures:
+            if one.fate is Fate.KEPT:
+                self._there[one.key].add(one.cluster)
+
+    def _note(self, manifest: Manifest, members: Iterable[str]) -> None:
+        for key in (manifest.key, *produced(manifest)):
+            self._there[key].update(members)
+        for needed in references(manifest):
+            self._needed[manifest.key, needed].update(members)
+
+    def missing(self) -> Iterator[Problem]:
+        """Yield a warning for each object and the members that lack some of what it needs."""
+        found: dict[tuple[ObjectKey, tuple[str, ...], bool], list[ObjectKey]] = defaultdict(list)
+        for (key, needed), members in self._needed.items():
+            lacking = tuple(sorted(members - self._there.get(needed, set())))
+            known = self._catalogue.get(needed) is not None
+            if lacking and (known or not self._partial):
+                found[key, lacking, known].append(needed)
+        for (key, lacking, known), keys in sorted(found.items()):
+            yield self._problem(key, lacking, keys, known)
+
+    def _problem(self, key: ObjectKey, members: Sequence[str], needed: Sequence[ObjectKey], known: bool) -> Problem:
+        where = few(list(members))
+        listed = few([str(one) for one in needed])
+        many = "it is" if len(needed) == 1 else "they are"
+        what = f"needs {listed}, which "
+        if known:
+            what += f"{'does' if len(needed) == 1 else 'do'} not go to {where}"
+            hint = "place what it needs where it goes"
+        else:
+            what += f"{'is' if len(needed) == 1 else 'are'} not in the source; it goes to {where}"
+            hint = f"add {'it' if len(needed) == 1 else 'them'} to the source"
+        skip = f"{hint}; if {many} there already, skip the check {Check.REFERENCES}"
+        return _problem(self._catalogue, key, what, skip)
+
+
+def _autoscaled(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+    """Yield a warning for each autoscaler of a workload whose replicas the source sets too."""
+    scalers: dict[tuple[ObjectKey, ObjectKey], Members] = defaultdict(set)
+    replicas: dict[ObjectKey, Members] = defaultdict(set)
+    for decided in subjects:
+        for member, delivery in decided.deliveries.items():
+            for manifest in map(Manifest, delivery.written):
+                target = scaled(manifest)
+                if target:
+                    scalers[target, manifest.key].add(member)
+                elif _REPLICAS not in delivery.left_alone and _sets_replicas(manifest):
+                    replicas[manifest.key].add(member)
+    hint = "leave spec.replicas out of the source, since each change of the workload sets it back"
+    hint = f"{hint}; or skip the check {Check.AUTOSCALERS}"
+    for (target, key), members in sorted(scalers.items()):
+        both = sorted(members & replicas.get(target, set()))
+        if both:
+            what = f"scales {target} on {few(both)}, whose replicas the source sets as well"
+            yield _problem(catalogue, key, what, hint)
+
+
+def _sets_replicas(manifest: Manifest) -> bool:
+    return value_at(manifest.data, _REPLICAS.split(".")) is not None
+
+
+def _problem(catalogue: Catalogue, key: ObjectKey, what: str, hint: str) -> Problem:
+    manifest = catalogue.get(key)
+    return manifest.problem(what, (), hint) if manifest else Problem(what, (), hint, str(key))
+
+
+def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
+    """Yield a warning for each rule of an override that takes the digest off an image."""
+    for decided in subjects:
+        # What overrides change is costly to find, and few images have a digest.
+        if not any(map(_has_digest, decided.subject.objects)):
+            continue
+        found: dict[tuple[Rule, ObjectKey, str], Members] = defaultdict(set)
+        for member, placed in decided.record.decisions.items():
+            changed = decided.subject.deviations(decided.record, member, placed) or ()
+            for key, one in ((each.key, one) for each in changed for one in each.fields):
+                if _drops_digest(one.difference):
+                    found[one.rule, key, str(one.difference.new)].add(member)
+        manifests = {str(one.key): one for one in decided.subject.override_manifests}
+        for (rule, key, image), members in found.items():
+            what = f"takes the digest off an image of {key} on {few(sorted(members))}: {image}"
+            hint = f"override the digest too, or skip the check {Check.DIGESTS}"
+            manifest = manifests.get(rule.override)
+            if manifest:
+                path = decided.subject.rule_path(manifest, rule.position)
+                yield manifest.problem(what, path, hint)
+            else:
+                # It has been taken out of the source, and still counts for what stands.
+                yield Problem(what, (), hint, rule.override)
+
+
+def _drops_digest(one: Difference) -> bool:
+    return one.path[-1:] == ("image",) and _DIGEST in str(one.old) and _DIGEST not in str(one.new)
+
+
+def _has_digest(data: Mapping[str, Any]) -> bool:
+    return _DIGEST in str(data)
