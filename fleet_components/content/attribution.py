@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.content.difference import Difference, shown_differences
 from fleet_components.content.overridden import Object, Overridden, Step
+from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
 
@@ -44,6 +45,22 @@ def last_touching(path: FieldPath, data: Object, steps: Sequence[Step]) -> Step 
     """Return the last step that has touched a field; None if none has."""
     touching = _touching(path, [data, *(step.data for step in steps)], steps)
     return touching[-1] if touching else None
+
+
+def first_misfit(data: Object, result: Overridden) -> tuple[Step, Misfit] | None:
+    """Return the first field that rules make what no API server takes there, with the last rule that
+    has touched it; None if there is none.
+
+    A field that Kubernetes 1.36 does not have is none of these: a later release may have it.
+    """
+    if result.data is None or result.data is data or not result.steps:
+        return None
+    found = [one for one in misfits(result.data) if one.expected]
+    already = set(misfits(data)) if found else set()
+    for one in found:
+        if one not in already:
+            return last_touching(one.path, data, result.steps) or result.steps[-1], one
+    return None
 
 
 def _attributed(difference: Difference, states: Sequence[Any], steps: Sequence[Step]) -> Iterator[Attributed]:

@@ -12,8 +12,9 @@ from typing import Any
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.difference import Difference
 from fleet_components.content.references import produced, references, scaled
+from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.deviation import Rule
@@ -58,6 +59,8 @@ def checked(
         yield from _autoscaled(applied, catalogue)
     if Check.DIGESTS not in skipped:
         yield from _without_digests(applied)
+    if Check.STRUCTURE not in skipped:
+        yield from _misfitting(applied, catalogue)
 
 
 def _by_content(subjects: Iterable[Decided]) -> Iterator[tuple[list[Manifest], list[str]]]:
@@ -151,9 +154,9 @@ def _sets_replicas(manifest: Manifest) -> bool:
     return value_at(manifest.data, _REPLICAS.split(".")) is not None
 
 
-def _problem(catalogue: Catalogue, key: ObjectKey, what: str, hint: str) -> Problem:
+def _problem(catalogue: Catalogue, key: ObjectKey, what: str, hint: str, path: FieldPath = ()) -> Problem:
     manifest = catalogue.get(key)
-    return manifest.problem(what, (), hint) if manifest else Problem(what, (), hint, str(key))
+    return manifest.problem(what, path, hint) if manifest else Problem(what, path, hint, str(key))
 
 
 def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
@@ -183,6 +186,19 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
 
 def _drops_digest(one: Difference) -> bool:
     return one.path[-1:] == ("image",) and _DIGEST in str(one.old) and _DIGEST not in str(one.new)
+
+
+def _misfitting(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+    """Yield a warning for each field that is not what its kind has there."""
+    found: dict[tuple[ObjectKey, Misfit], Members] = defaultdict(set)
+    for manifests, members in _by_content(subjects):
+        for manifest in manifests:
+            for misfit in misfits(manifest.data):
+                found[manifest.key, misfit].update(members)
+    for (key, misfit), those in found.items():
+        what = f"{misfit.words}: {few(sorted(those))} {'refuses' if len(those) == 1 else 'refuse'} it"
+        hint = f"if it is newer than Kubernetes 1.36, skip the check {Check.STRUCTURE}"
+        yield _problem(catalogue, key, what, "" if misfit.expected else hint, misfit.path)
 
 
 def _has_digest(data: Mapping[str, Any]) -> bool:

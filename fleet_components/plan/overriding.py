@@ -8,19 +8,22 @@ changed override moves no others.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from fleet_components.content.attribution import first_misfit
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.record import Objects, Record, digest, overridden
 from fleet_components.rollout.rollout import Done, Placed
+
+_CHANGE = "change the rule"
 
 
 class Overrides(ABC):
@@ -139,6 +142,35 @@ def _opened(before: Record[Any, Any], results: Sequence[Overridden]) -> Objects 
     """Return what a member gets; None if a rule fails."""
     failing = any(result.problem for result in results)
     return None if failing else before.opened(overridden(results))
+
+
+def fitting(
+    data: Mapping[str, Any],
+    result: Overridden,
+    member: Cluster,
+    written: Mapping[str, Manifest],
+    rule_path: Callable[[Manifest, int], FieldPath],
+) -> Overridden:
+    """Return a result with the problem of a rule that makes what no API server takes.
+
+    Args:
+        data: the object before the rules.
+        result: what they make of it.
+        member: the member.
+        written: the overrides of the source, by ``Kind namespace/name``.
+        rule_path: returns the path of a rule in its override.
+    """
+    found = None if result.problem else first_misfit(data, result)
+    if found is None:
+        return result
+    step, misfit = found
+    what = f"makes what no API server takes, of {Manifest(data).key} on {member.name}: {misfit}"
+    manifest = written.get(step.override)
+    if manifest:
+        problem = manifest.problem(what, rule_path(manifest, step.rule), _CHANGE)
+    else:
+        problem = Problem(what, (), _CHANGE, step.override)
+    return attrs.evolve(result, data=None, problem=problem, steps=())
 
 
 def unseen_default(problem: Problem, manifest: Manifest, *, known: bool) -> Problem:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fleet_components.content.references import references
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, show_path
 from fleet_components.plan.options import Check, Options
+from fleet_components.rollout.rollout import Change
 from tests.plan.flipped import Data, karmada_member, planned
 
 POLICY = "policy.karmada.io/v1alpha1"
@@ -56,7 +57,7 @@ def config(name: str = "conf") -> Data:
     return named("v1", "ConfigMap", name, data={"k": "v"})
 
 
-FROM_CONF = {"containers": [{"name": "web", "image": "web", "envFrom": [{"configMapRef": {"name": "conf"}}]}]}
+FROM_CONF: Data = {"containers": [{"name": "web", "image": "web", "envFrom": [{"configMapRef": {"name": "conf"}}]}]}
 
 
 def test_what_is_needed_and_goes_elsewhere() -> None:
@@ -239,3 +240,51 @@ def test_a_warning_names_exactly_the_members_that_lack_something(web: set[str], 
     lacking = ", ".join(sorted(web - conf))
     words = [f"needs ConfigMap default/conf, which does not go to {lacking}"] if lacking else []
     assert [one.what for one in found(documents)] == words
+
+
+def misfitting() -> Data:
+    web = workload(foo=1, containers=[{"name": "web", "image": "web", "env": [{"name": "PORT", "value": 8080}]}])
+    web["spec"]["replicas"] = 2
+    return web
+
+
+def test_a_field_that_no_api_server_takes() -> None:
+    plan = planned([*FLEET, *placed(misfitting(), "a", "b")])
+    warned = {show_path(one.path): one.what for one in plan.warnings}
+    pod = "spec.template.spec"
+    assert warned[f"{pod}.containers[0].env[0].value"] == "expected string, got integer: a, b refuse it"
+    assert warned[f"{pod}.foo"] == "field not declared in schema: a, b refuse it"
+    skipped = planned([*FLEET, *placed(misfitting(), "a")], options=Options(skip_checks=frozenset({Check.STRUCTURE})))
+    assert not [one for one in skipped.warnings if one.path]
+
+
+def override(value: Any, path: str) -> Data:
+    """An override policy for ``b`` alone."""
+    selector = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    patch = {"path": path, "operator": "add", "value": value}
+    rules = [{"targetCluster": {"clusterNames": ["b"]}, "overriders": {"plaintext": [patch]}}]
+    spec = {"resourceSelectors": [selector], "overrideRules": rules}
+    return named(POLICY, "OverridePolicy", "o", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [({"bad": "bad1"}, True), ([{"name": "good", "value": "1"}], False), (None, False)],
+)
+def test_an_override_that_makes_what_no_api_server_takes(value: Any, held: bool) -> None:
+    """Its member is held, and the others go on."""
+    path = "/spec/template/spec/containers/0/env"
+    plan = planned([*FLEET, *placed(workload(), "a", "b"), override(value, path)])
+    (decided,) = plan.subjects
+    assert (decided.entries["b"].change is Change.HELD) is held
+    assert decided.entries["a"].change is Change.ADD
+    words = "spec.template.spec.containers[0].env: expected list, got map"
+    assert (words in decided.entries["b"].reason) is held
+
+
+def test_an_override_of_what_no_api_server_takes_anyway() -> None:
+    """What is wrong in the source is not the fault of a rule."""
+    path = "/spec/template/metadata/annotations"
+    plan = planned([*FLEET, *placed(misfitting(), "a", "b"), override({"k": "v"}, path)])
+    (decided,) = plan.subjects
+    assert decided.entries["b"].change is Change.ADD

@@ -18,7 +18,7 @@ from fleet_components.model.codec import below, decode
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.plan.overriding import Overrides, unseen_default
+from fleet_components.plan.overriding import Overrides, fitting, unseen_default
 from fleet_components.plan.record import Objects
 
 _PLACES = "rules"
@@ -65,13 +65,17 @@ class PolicyOverrides(Overrides):
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the object after the rules."""
-        done = apply_rules(objects, rules, member, self.claimed_by)
         written = {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
+        applied = apply_rules(objects, rules, member, self.claimed_by)
         kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
-        return [
-            attrs.evolve(item, problem=item.problem and self._explained(_located(item.problem, written, kept), data))
-            for item, data in zip(done, objects, strict=True)
-        ]
+        results = []
+        for data, item in zip(objects, applied, strict=True):
+            if item.problem:
+                problem = self._explained(_located(item.problem, written, kept), data)
+                results.append(attrs.evolve(item, problem=problem))
+            else:
+                results.append(fitting(data, item, member, written, rule_path))
+        return results
 
     def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
         """Return a problem with the hint that the control plane may know more of a custom kind."""

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.envelope import is_envelope
 from fleet_components.content.kubefleet.override import (
+    RULES,
     OverrideInForce,
     apply_overrides,
     in_force,
@@ -25,8 +26,8 @@ from fleet_components.content.strip import in_snapshot
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
-from fleet_components.plan.overriding import Overrides, unseen_default
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.overriding import Overrides, fitting, unseen_default
 from fleet_components.plan.record import Objects
 
 Shapes = Mapping[str, Shape]
@@ -78,15 +79,23 @@ class PlacementOverrides(Overrides):
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the objects after the rules."""
         written = {str(item.manifest.key): item.manifest for item in self.overrides}
-        done = apply_rules(objects, rules, member)
-        return [
-            attrs.evolve(item, problem=self._explained(_located(item.problem, written), data)) if item.problem else item
-            for item, data in zip(done, objects, strict=True)
-        ]
+        results = []
+        for data, item in zip(objects, apply_rules(objects, rules, member), strict=True):
+            if item.problem:
+                problem = self._explained(_located(item.problem, written), data)
+                results.append(attrs.evolve(item, problem=problem))
+            else:
+                results.append(fitting(data, item, member, written, rule_path))
+        return results
 
     def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
         """Return a problem with the hint that the hub may know more of a custom kind."""
         return unseen_default(problem, Manifest(data), known=_kind(data) in self.shapes)
+
+
+def rule_path(override: Manifest, position: int) -> FieldPath:
+    """Return the path of a rule in its override."""
+    return (*RULES, position)
 
 
 def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:

@@ -10,7 +10,6 @@ from typing import Any, Self
 import attrs
 
 from fleet_components.content.envelope import unwrapped
-from fleet_components.content.kubefleet.override import RULES
 from fleet_components.content.stored import Shape
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
@@ -23,7 +22,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
-from fleet_components.plan.kubefleet.overrides import Shapes
+from fleet_components.plan.kubefleet.overrides import Shapes, rule_path
 from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
@@ -142,7 +141,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     @staticmethod
     def rule_path(override: Manifest, position: int) -> FieldPath:
         """Return the path of a rule in its override."""
-        return (*RULES, position)
+        return rule_path(override, position)
 
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""
