@@ -38,6 +38,8 @@ MEND = (
 )
 """Hint for a damaged state."""
 PENDING_REPLACEMENT = "pendingReplacement"
+CREATING = "creating"
+"""Type of a pending operation: the engine was killed while it created a resource."""
 """Field of a resource in a state that was deleted to be replaced, and not created again."""
 INTERRUPTED = "interrupted"
 """Field of a resource as a program in process is given it; the engine gives neither."""
@@ -85,6 +87,7 @@ class StackState:
     Attributes:
         resources: the resources of the stack by URN, in the order of the state.
         pending: URNs of resources at which an update was interrupted, each with what was being done: ``updating``.
+            A resource that the state has was not interrupted while it was created.
     """
 
     resources: Mapping[str, StoredResource] = attrs.field(factory=dict)
@@ -111,7 +114,10 @@ class StackState:
         if not isinstance(listed, list):
             raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
         found = stored(enumerate(listed), ("deployment", "resources"), file)
-        pending = dict(_pending(deployment))
+        settled = {one.urn for one in found if not one.pending_replacement}
+        # The engine keeps the note of a creation through all later updates (pulumi v3.260.0,
+        # pkg/backend/journal.go); once the state has the resource, an update has recorded it since.
+        pending = {urn: what for urn, what in _pending(deployment) if not (what == CREATING and urn in settled)}
         known = (attrs.evolve(one, interrupted=pending.get(one.urn, "")) for one in found)
         return attrs.evolve(cls.of(known), pending=pending)
 

@@ -178,3 +178,30 @@ def test_a_killed_deletion_is_not_as_decided(folder: Path) -> None:
     text = " ".join(found.stdout.split())
     assert "ConfigMap shop/more on b was not deleted" in text
     assert "the next update deletes it again" in text
+
+
+@pytest.mark.parametrize(
+    ("where", "absent", "said"),
+    [("shop/web", False, False), ("shop/web", True, True), ("shop/other", False, False)],
+    ids=["the state has it by now", "it is still to come", "nobody wants it any more"],
+)
+def test_the_note_of_a_killed_creation_outlives_later_updates(
+    folder: Path, where: str, absent: bool, said: bool
+) -> None:
+    """It tells of the last update only if the object is still to come."""
+    stack = broke()
+    assert stack.driver.up().ok
+    source, state, _ = stack.write(folder)
+    export = stack.export()["deployment"]
+    urn = stack.deployment("b")
+    note = {"resource": {"urn": urn.replace("shop/web", where)}, "type": "creating"}
+    kept = [one for one in export["resources"] if not (absent and one["urn"] == urn)]
+    state.write_text(
+        json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}})
+    )
+    found = run("status", str(source), "--state", "state.json", "--detailed-exitcode")
+    assert found.exit_code == (2 if said else 0), found.stdout
+    assert ("the last update was killed" in found.stdout) is said
+    planned = run("plan", str(source), "--state", "state.json", "-o", "json").stdout
+    contents = [entry for one in json.loads(planned)["subjects"] for entry in one["content"]]
+    assert bool(contents) is said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -12,7 +12,10 @@ from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.problem import Problem
+from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import Urn
+from fleet_components.plan.state import CREATING, StackState
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.status.events import Events
@@ -120,11 +123,33 @@ def statuses(
         tuple(map(str, paths)),
         tuple(ask(found)) if ask else found,
         command.state.stack[1],
-        interrupted=bool(command.state.state.pending) or (events is not None and not events.ended),
+        interrupted=_interrupted(command.state.state, found) or (events is not None and not events.ended),
         events=events is not None,
         live=ask is not None,
         hub=hub,
     )
+
+
+def _interrupted(state: StackState, found: Iterable[Status]) -> bool:
+    """Return whether the last update was killed.
+
+    The note of a creation outlives later updates. It tells of the last one only if the object is
+    still to come.
+    """
+    to_come = {
+        (status.plan.options.fleet, cluster, key)
+        for status in found
+        for cluster, member in status.observed.items()
+        for key in member.objects
+    }
+    fleets = {fleet for fleet, _, _ in to_come}
+
+    def is_to_come(urn: str) -> bool:
+        places = ((fleet, names.place_of(fleet, Urn.parse(urn))) for fleet in fleets)
+        known = [(fleet, place.cluster, place.object) for fleet, place in places if place]
+        return not known or not to_come.isdisjoint(known)
+
+    return any(what != CREATING or is_to_come(urn) for urn, what in state.pending.items())
 
 
 def _status(plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None) -> Status:
