@@ -59,7 +59,7 @@ class FleetArgs(Arguments):
         pass_over: kinds that steer a hub, are not carried out by this version, and are not to stand in the way; every
             plan names them.
         skip_checks: names of checks whose warnings are not wanted: ``references``, ``autoscalers``,
-            ``digests`` or ``structure``.
+            ``digests``, ``structure`` or ``versions``.
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
             ``docs/delivery.md`` for what that means for ``pulumi destroy``.
         plugins: plug-ins of the scheduler from outside this package, by import path, ``MODULE:CLASS``; see

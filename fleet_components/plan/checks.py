@@ -12,6 +12,7 @@ from typing import Any
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.difference import Difference
 from fleet_components.content.references import produced, references, scaled
+from fleet_components.content.retired import Retired, retired
 from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, Problem
@@ -59,6 +60,8 @@ def checked(
         yield from _autoscaled(applied, catalogue)
     if Check.DIGESTS not in skipped:
         yield from _without_digests(applied)
+    if Check.VERSIONS not in skipped:
+        yield from _retired(applied, catalogue)
     if Check.STRUCTURE not in skipped:
         yield from _misfitting(applied, catalogue)
 
@@ -186,6 +189,21 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
 
 def _drops_digest(one: Difference) -> bool:
     return one.path[-1:] == ("image",) and _DIGEST in str(one.old) and _DIGEST not in str(one.new)
+
+
+def _retired(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+    """Yield a warning for each object of a version that is served no more."""
+    found: dict[tuple[ObjectKey, str, Retired], Members] = defaultdict(set)
+    for manifests, members in _by_content(subjects):
+        for manifest in manifests:
+            known = retired(manifest)
+            if known:
+                found[manifest.key, manifest.api_version, known].update(members)
+    for (key, version, known), those in found.items():
+        lacking = f"Kubernetes {known.release} and later do not serve {version} {key.kind}"
+        hint = f"{known.hint}; if the members are older, skip the check {Check.VERSIONS}"
+        what = f"{lacking}; it goes to {few(sorted(those))}"
+        yield _problem(catalogue, key, what, hint, ("apiVersion",))
 
 
 def _misfitting(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:

@@ -105,12 +105,14 @@ class Check(StrEnum):
     AUTOSCALERS = "autoscalers"
     DIGESTS = "digests"
     STRUCTURE = "structure"
+    VERSIONS = "versions"
 
 
 MEANINGS: Mapping[Check, str] = {
     Check.REFERENCES: "an object needs another by name, which does not go to the same member",
     Check.AUTOSCALERS: "an autoscaler and the source both set the replicas of a workload",
     Check.DIGESTS: "an override takes the digest off an image",
+    Check.VERSIONS: "Kubernetes serves the version of a built-in object no more",
     Check.STRUCTURE: "a field of a built-in object is not what its kind has there",
 }
 

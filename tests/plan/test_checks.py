@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.content.references import references
+from fleet_components.content.retired import retired
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem, show_path
 from fleet_components.plan.options import Check, Options
 from fleet_components.rollout.rollout import Change
 from tests.plan.flipped import Data, karmada_member, planned
+from tools.defaults.__main__ import objects_of_every_type
 
 POLICY = "policy.karmada.io/v1alpha1"
 DIGEST = "@sha256:" + "a" * 64
@@ -288,3 +290,39 @@ def test_an_override_of_what_no_api_server_takes_anyway() -> None:
     plan = planned([*FLEET, *placed(misfitting(), "a", "b"), override({"k": "v"}, path)])
     (decided,) = plan.subjects
     assert decided.entries["b"].change is Change.ADD
+
+
+RETIRED = {
+    ("policy/v1beta1", "PodDisruptionBudget"): ("1.25", "write apiVersion: policy/v1"),
+    ("extensions/v1beta1", "Ingress"): ("1.22", "write apiVersion: networking.k8s.io/v1"),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): ("1.26", "write apiVersion: autoscaling/v2"),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema"): (
+        "1.32",
+        "write apiVersion: flowcontrol.apiserver.k8s.io/v1",
+    ),
+    ("policy/v1beta1", "PodSecurityPolicy"): (
+        "1.25",
+        "label the Namespace for Pod Security Admission instead",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "said"), RETIRED.items())
+def test_versions_that_are_served_no_more(kind: tuple[str, str], said: tuple[str, str]) -> None:
+    known = retired(Manifest(named(*kind, "x")))
+    assert known is not None
+    assert (known.release, known.hint) == said
+
+
+def test_an_object_of_a_version_that_is_served_no_more() -> None:
+    documents = [*FLEET, *placed(named("policy/v1beta1", "PodDisruptionBudget", "x"), "a")]
+    (problem,) = found(documents)
+    what = "Kubernetes 1.25 and later do not serve policy/v1beta1 PodDisruptionBudget; it goes to a"
+    assert (problem.what, problem.path) == (what, ("apiVersion",))
+    assert problem.hint.startswith("write apiVersion: policy/v1; ")
+    assert not found(documents, Check.VERSIONS)
+
+
+def test_versions_that_are_served_are_not_retired() -> None:
+    for data in objects_of_every_type():
+        assert retired(Manifest(data)) is None

@@ -196,9 +196,7 @@ def test_the_note_of_a_killed_creation_outlives_later_updates(
     urn = stack.deployment("b")
     note = {"resource": {"urn": urn.replace("shop/web", where)}, "type": "creating"}
     kept = [one for one in export["resources"] if not (absent and one["urn"] == urn)]
-    state.write_text(
-        json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}})
-    )
+    state.write_text(json.dumps({"version": 3, "deployment": {"resources": kept, "pending_operations": [note]}}))
     found = run("status", str(source), "--state", "state.json", "--detailed-exitcode")
     assert found.exit_code == (2 if said else 0), found.stdout
     assert ("the last update was killed" in found.stdout) is said
