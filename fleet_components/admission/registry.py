@@ -21,7 +21,7 @@ Scope = Literal["Cluster", "Namespaced", "unknown"]
 
 @attrs.frozen(eq=False, slots=False)
 class Existing:
-    """What there is beside an object that is admitted.
+    """The other objects beside one that is admitted, and the release of KubeFleet that admits it.
 
     Attributes:
         manifests: the other objects, as they were written.

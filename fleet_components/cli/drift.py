@@ -122,6 +122,7 @@ _OF_PLANS = {
     **{name: f"--{name}" for name in ("confirm", "approve", "lost", "returned")},
     "pass_over": "--pass-over",
     "plugins": "--plugin",
+    "kubefleet": "--kubefleet",
     "as_of": "--as-of",
 }
 """Options that say how a plan is made: only the adoption of drift makes one."""

@@ -66,6 +66,7 @@ class Observation:
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
         hub: False for clusters that no hub has.
+        release: the release of KubeFleet that the hub runs; empty where it does not show a known one.
     """
 
     system: System
@@ -81,3 +82,4 @@ class Observation:
     notes: tuple[str, ...] = ()
     fleet: FleetResource | None = None
     hub: bool = True
+    release: str = ""

@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector
 
@@ -164,11 +165,13 @@ class External:
         run: the update run in force; None if there is none.
         runs: the update runs of the placement, by name.
         held: why nothing moves without a run in force.
+        release: the release of KubeFleet, which says what becomes of stages without clusters.
     """
 
     run: UpdateRun | None = None
     runs: tuple[UpdateRun, ...] = ()
     held: str = NO_RUN
+    release: Release = RELEASE
 
 
 def target_of(policy: PlacementPolicy | None) -> int | None:

@@ -287,7 +287,7 @@ def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:
     position = subject.inventory.position(cluster)
     if position is None:
         return ()
-    overrides = PlacementOverrides(subject.key, subject.overrides)
+    overrides = PlacementOverrides(subject.key, subject.overrides, opens=subject.opens)
     return overrides.in_force(subject.content, subject.inventory.clusters[position])
 
 

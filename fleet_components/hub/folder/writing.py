@@ -180,6 +180,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         observation.unknown,
         observation.notes,
         None if observation.fleet or not _azure(folder) else azure_since(before),
+        observation.release,
     )
     last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}

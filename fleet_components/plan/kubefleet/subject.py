@@ -19,6 +19,7 @@ from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
@@ -77,6 +78,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         reports_in: the namespace in which its status can be read too; empty if there is none.
         labels: labels of the placement itself, which nothing is decided by.
         standing_on: returns its objects that stand on a member.
+        release: the release of KubeFleet.
     """
 
     RECORD = PlacementRecord
@@ -110,6 +112,12 @@ class PlacementSubject(Subject[PlacementRecord]):
     reports_in: str = ""
     labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
+    release: Release = RELEASE
+
+    @property
+    def opens(self) -> bool:
+        """True if overrides change what is in envelopes, False if they change envelopes."""
+        return self.release.has(Rule.OVERRIDES_IN_ENVELOPES)
 
     @property
     def kind(self) -> str:

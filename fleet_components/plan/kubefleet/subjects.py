@@ -17,6 +17,7 @@ from fleet_components.model.kubefleet.override import (
     OverrideTarget,
     ResourceOverride,
 )
+from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
 from fleet_components.plan.apply_mode import ABANDON, ApplyMode
@@ -42,7 +43,8 @@ def placement_subjects(
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
-    plugins = meant_for(KUBEFLEET, options.settings.plugins)
+    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.release
+    opens = release.has(Rule.OVERRIDES_IN_ENVELOPES)
     for selected in selections:
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
@@ -50,7 +52,7 @@ def placement_subjects(
         mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
         # What was only compared stands nowhere: applied, it is a new placement.
         new = name in past.reporting and not mode.reports
-        concerned = concerning(content, overrides, placement.key)
+        concerned = concerning(content, overrides, placement.key, opens=opens)
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,
@@ -78,6 +80,7 @@ def placement_subjects(
             shapes=source.custom.shapes(content) if concerned else {},
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
+            release=release,
         )
 
 
