@@ -14,7 +14,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.observed import observed_in
 from fleet_components.hub.folder.header import release_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -66,11 +66,11 @@ class Start:
 def under_release(args: FleetArgs) -> FleetArgs:
     """Return the arguments of a fleet with its source as the release of KubeFleet that counts checks it.
 
-    It is the one that they name, else that of an observed hub in the source.
+    It is the one that they name, else that of an observed hub in the source, else that of the source itself.
     """
     folders = () if args.kubefleet else observed_in(map(Path, args.source.given.paths))
     known = (release_in(folder) for folder in folders)
-    release = RELEASES.get(args.kubefleet or next(filter(None, known), ""), RELEASE)
+    release = RELEASES.get(args.kubefleet or next(filter(None, known), ""), args.source.given.release)
     return attrs.evolve(args, source=args.source.of_release(release))
 
 

@@ -34,7 +34,7 @@ from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
-from fleet_components.model.kubefleet.release import RELEASE, Release
+from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, RELEASES, Release, no_release
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few, nearest
@@ -273,18 +273,21 @@ AnySource = str | Path | Sequence[str | Path] | Source
 """A fleet as callers may give it: a source, or one or more paths to read it from."""
 
 
-def read_source(*paths: str | Path) -> Source:
+def read_source(*paths: str | Path, kubefleet: str = RELEASE.name) -> Source:
     """Read a fleet from files and directories of YAML, from Helm charts and from kustomizations.
 
     Args:
         paths: files and directories. The directory of a chart or kustomization stands for the
             output of ``helm template`` or ``kustomize build``.
+        kubefleet: the release of KubeFleet that checks them, as ``FleetArgs.kubefleet`` names it.
 
     Raises:
         FleetError: something cannot be read, or the real API servers would refuse it; carries all
             problems at once.
     """
-    return gather(*paths).sound()
+    if wrong := no_release(kubefleet):
+        raise FleetError([Problem(wrong, ("kubefleet",), A_RELEASE)])
+    return gather(*paths, release=RELEASES[kubefleet]).sound()
 
 
 def source_from(given: AnySource) -> Source:

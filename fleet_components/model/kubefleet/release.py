@@ -91,6 +91,7 @@ class Rule(Enum):
         _MAIN,
         "the message of a failed override is the error alone",
         "it names the snapshot of the override and the object",
+        "statuses here name the override, the member and the object, and hide values",
     )
     WAIT_TIMES_STRICT = Change(
         688,
