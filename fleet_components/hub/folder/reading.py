@@ -54,8 +54,6 @@ class Remembered:
         files: the file that a resource was read from, by URN.
         fleet: what the resource API of Azure told of the fleet; None if it was never asked.
         azure: why that is older than the rest; None if it is not.
-        release: the release of KubeFleet that the hub runs; empty where it does not show a known
-            one.
         written: paths of the files that the observation has written, in the directory.
     """
 
@@ -71,7 +69,6 @@ class Remembered:
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     fleet: FleetResource | None = None
     azure: Silence | None = None
-    release: str = ""
     written: frozenset[str] = attrs.field(default=frozenset(), repr=False)
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
@@ -136,7 +133,6 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         files,
         _fleet(folder),
         header.azure,
-        header.release,
         frozenset(inventory.objects),
     )
     read.past(keeper.fleet)

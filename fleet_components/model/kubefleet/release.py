@@ -84,7 +84,8 @@ class Rule(Enum):
         670,
         _MAIN,
         "a binding has failed once a condition is False",
-        "it has not where the reason is OverriddenPending, WorkNotSynchronizedYet, ApplyPending or NotAvailableYet",
+        "it has not where the reason is OverriddenPending, WorkNotSynchronizedYet, ApplyPending or "
+        "ResourceNotAvailableYet",
     )
     OVERRIDE_FAILURES_NAMED = Change(
         686,

@@ -69,10 +69,12 @@ def observed_document(
         before: when the directory was observed last; empty if never.
     """
     observation, refused = found.observation, found.refused
+    unknown = (observation.no_release,) if observation.no_release else ()
     templates = sum(subject.name.startswith(_TEMPLATE) for subject in observation.subjects)
     return {
         "system": str(observation.system),
         "hub": found.has_hub,
+        "release": observation.release or None,
         "asOf": told_time(observation.as_of),
         "before": before or None,
         "directory": str(folder),
@@ -94,5 +96,5 @@ def observed_document(
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
         "grant": found.grant if any("is forbidden" in refusal for refusal in refused) else None,
-        "notes": [*observation.notes, *found.left_out, *changes.remarks],
+        "notes": [*observation.notes, *unknown, *found.left_out, *changes.remarks],
     }

@@ -17,7 +17,7 @@ from fleet_components.content.regular_file import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Release
+from fleet_components.model.kubefleet.release import RELEASES, Release
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
@@ -325,9 +325,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
 
 def _release(past: Past, command: CommandLine) -> Release:
     """Return the release of KubeFleet that decides: the one that is named, that of the observed hub, or the last."""
-    observed = command.state.observed
-    shown = observed.release if observed and observed.hub else past.settings.kubefleet
-    return RELEASES.get(command.kubefleet or shown, RELEASE)
+    return RELEASES[command.kubefleet or past.settings.kubefleet]
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
