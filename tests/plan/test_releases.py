@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components.model.decision import Condition
 from fleet_components.model.kubefleet.release import RELEASES, Rule, release_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
@@ -16,7 +17,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, gathered, read_source
-from fleet_components.status.conditions import SYNCHRONIZED, TRUE, Condition, of_placement
+from fleet_components.status.conditions import SYNCHRONIZED, TRUE, of_placement
 from fleet_components.status.update_runs import update_run_statuses
 from fleet_components.status.works import works_of
 from tests.delivery.world import World
@@ -130,6 +131,27 @@ def test_the_text_of_synchronized_works_is_that_of_the_release(release: str, wor
         if one.type.endswith(SYNCHRONIZED)
     )
     assert found.message == f"{words} or updated in 1 target cluster(s)' namespaces"
+
+
+@pytest.mark.parametrize(("release", "warned"), [(OLD.name, True), (NEW.name, False)])
+def test_what_rolls_a_namespace_out_would_be_placed_with_it(release: str, warned: bool) -> None:
+    strategy = of("StagedUpdateStrategy", "rings", version=f"{GROUP}/v1beta1", spec={"stages": STAGES})
+    (placement,) = planned(release, strategy).of("Placement")
+    told = [one.what for one in placement.subject.warnings]
+    assert any("places StagedUpdateStrategy shop/rings as well" in what for what in told) is warned
+    assert "StagedUpdateStrategy" not in {one["kind"] for one in placement.deliveries["a"].objects}
+
+
+def test_an_operator_that_a_webhook_lets_pass_ends_the_cycle() -> None:
+    expression = {"name": "kubernetes-fleet.io/node-count", "operator": "Like", "values": ["5"]}
+    terms = {"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": [expression]}}]}
+    affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    spec = {**EXTERNAL["spec"], "policy": {"placementType": "PickAll", "affinity": affinity}}
+    known = {"status": {"properties": {expression["name"]: {"value": "5", "observationTime": "2026-01-01T00:00:00Z"}}}}
+    identity = {"kind": "User", "name": "k", "apiGroup": "rbac.authorization.k8s.io"}
+    member = of("MemberCluster", "k", "", "cluster.kubernetes-fleet.io/v1beta1", spec={"identity": identity}, **known)
+    with pytest.raises(FleetError, match="invalid operator: Like, failed to match the cluster"):
+        planned(OLD.name, {**EXTERNAL, "spec": spec}, member)
 
 
 APPROVAL = {"type": "Approval"}

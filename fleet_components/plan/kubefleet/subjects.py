@@ -24,6 +24,7 @@ from fleet_components.plan.apply_mode import ABANDON, ApplyMode
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.kubefleet.overrides import by_target, concerning
+from fleet_components.plan.kubefleet.staged_objects import also_placed
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
@@ -69,7 +70,13 @@ def placement_subjects(
             untrackable=selected.untrackable,
             protected=is_protected(policy),
             origin=placement.origin.location if placement.origin else "",
-            warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
+            warnings=in_order(
+                (
+                    *selection.warnings,
+                    *in_placement(policy, selected, members, objects),
+                    *also_placed(placement, selection, source.policies, release),
+                )
+            ),
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
             history=placement.spec.revision_history_limit,
