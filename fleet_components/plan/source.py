@@ -285,9 +285,7 @@ def read_source(*paths: str | Path, kubefleet: str = RELEASE.name) -> Source:
         FleetError: something cannot be read, or the real API servers would refuse it; carries all
             problems at once.
     """
-    if wrong := no_release(kubefleet):
-        raise FleetError([Problem(wrong, ("kubefleet",), A_RELEASE)])
-    return gather(*paths, release=RELEASES[kubefleet]).sound()
+    return gather(*paths, release=_release(kubefleet)).sound()
 
 
 def source_from(given: AnySource) -> Source:
@@ -304,17 +302,26 @@ def source_from(given: AnySource) -> Source:
     return gather(*paths)
 
 
-def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:
+def source_of(
+    manifests: Iterable[Manifest], warnings: Iterable[Problem] = (), *, kubefleet: str = RELEASE.name
+) -> Source:
     """Return the fleet that the given objects describe.
 
     Args:
         manifests: the objects.
         warnings: warnings from reading them.
+        kubefleet: as for :func:`read_source`.
 
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    return gathered(Given(tuple(manifests), tuple(warnings))).sound()
+    return gathered(Given(tuple(manifests), tuple(warnings), release=_release(kubefleet))).sound()
+
+
+def _release(name: str) -> Release:
+    if wrong := no_release(name):
+        raise FleetError([Problem(wrong, ("kubefleet",), A_RELEASE)])
+    return RELEASES[name]
 
 
 def gather(

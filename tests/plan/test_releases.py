@@ -223,3 +223,16 @@ def test_each_rule_is_a_change_of_its_own() -> None:
         [False] * len(Rule),
         [True] * len(Rule),
     ]
+
+
+@pytest.mark.parametrize(("wait", "read"), [("01h", True), ("0", True), ("0x", False), ("later 1h", False)])
+def test_a_wait_that_no_controller_reads_is_refused_though_it_is_stored(wait: str, read: bool) -> None:
+    stage = {"name": "all", "labelSelector": {}, "afterStageTasks": [{"type": "TimedWait", "waitTime": wait}]}
+    strategy = of("ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": [stage]})
+    run = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Initialize"}
+    objects = strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL
+    if read:
+        assert planned(OLD.name, *objects)
+    else:
+        with pytest.raises(FleetError, match=f'time: invalid duration "{wait}"'):
+            planned(OLD.name, *objects)

@@ -97,7 +97,7 @@ class Rule(Enum):
     WAIT_TIMES_STRICT = Change(
         688,
         _MAIN,
-        "a waitTime need not match as a whole: 0, 0x and 1h30 are stored",
+        "a waitTime that begins with 0, or ends in a time, is stored: 0, 01h; a plan refuses what no controller reads",
         "a waitTime is hours, minutes and seconds, each with its unit, and no number has a leading zero",
     )
     SELECTORS_OF_NAMESPACE_IN_V1 = Change(
