@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Rule
-from fleet_components.review.documents.fields import OBJECT_MARKS
+from fleet_components.review.documents.fields import KARMADA_CHANGES, OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
@@ -45,6 +45,13 @@ users (#682, #702, #708) and what a hub counts in metrics decides nothing, and i
 ResourcePlacement are those of its webhook under each release, though hubs do not ask it.
 """
 
+_KARMADA = """\
+## Releases of Karmada
+
+Policies of Karmada are decided by the rules of 1.19, whatever the control plane runs. With 1.17 and 1.18 it differs in
+these, of all that a plan goes by; interpreters of third-party kinds, as that of FlinkDeployment, change with releases.
+"""
+
 
 def print_fields(console: Console, document: Document) -> None:
     """Print the table, grouped by kinds with the same fields."""
@@ -66,7 +73,7 @@ def fields_markdown(document: Document) -> str:
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
-    parts += [] if document["kind"] else [_marks(), _releases()]
+    parts += [] if document["kind"] else [_marks(), _releases(), _karmada_releases()]
     return "\n".join([*parts, f"{_last(document)}\n"])
 
 
@@ -86,6 +93,14 @@ def _releases() -> str:
         lines.append(f"| #{change.number} | {change.since} | {' | '.join(map(_escaped, cells))} |")
     head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
     return "\n".join([_RELEASES.format(known=", ".join(RELEASES), default=RELEASE.name), *head, *lines, ""])
+
+
+def _karmada_releases() -> str:
+    """Return the part of the page about the rules in which releases of Karmada differ."""
+    cells = ((one.since, one.source, one.before, one.after) for one in KARMADA_CHANGES)
+    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
+    head = ["| since | source | before | after, and here |", "| --- | --- | --- | --- |"]
+    return "\n".join([_KARMADA, *head, *lines, ""])
 
 
 def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
