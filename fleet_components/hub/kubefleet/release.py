@@ -30,8 +30,10 @@ def release_shown(listing: Listing) -> tuple[str, str]:
         return found.pop(), ""
     if images:
         why = f"the image of its agent is {', '.join(images)}"
+    elif AGENT in listing.refused:
+        why = f"Deployment.apps in namespace fleet-system {listing.refused[AGENT]}"
     else:
-        why = listing.refused.get(AGENT) or "no hub-agent is in fleet-system, as on hubs of Azure"
+        why = "no hub-agent is in fleet-system, as on hubs of Azure"
     assumed = f"{RELEASE.name} is assumed, and fleet:kubefleet or --kubefleet names another"
     return "", f"the release of KubeFleet is not known: {why}; {assumed}"
 

@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.hub.folder.header import told_time
 from fleet_components.hub.folder.writing import Changes
+from fleet_components.hub.kubefleet.release import AGENT
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.unanswered import in_words, missed
@@ -41,13 +42,18 @@ class Observed:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Lists that the hub was asked for and has not answered, in words."""
-        return in_words(missed(self.listing.refused)) if self.listing else ()
+        """Lists that the hub was asked for and has not answered, in words.
+
+        Without its agent the release is not known, which is said apart.
+        """
+        asked = missed(self.listing.refused) if self.listing else {}
+        return in_words({query: why for query, why in asked.items() if query != AGENT})
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """Lists that the hub was not to be asked for, in words."""
-        return tuple(one for one in in_words(self.listing.refused) if one not in self.refused) if self.listing else ()
+        refused = self.listing.refused if self.listing else {}
+        return in_words({query: why for query, why in refused.items() if query not in missed(refused)})
 
     @property
     def incomplete(self) -> bool:
