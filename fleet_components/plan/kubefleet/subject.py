@@ -19,7 +19,7 @@ from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
-from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Release, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
@@ -181,7 +181,15 @@ class PlacementSubject(Subject[PlacementRecord]):
         """Return changes of the member and of the policy."""
         plugins = load_plugins(self.plugins)
         ours = _picked(outcome)
-        return proposals(self.inventory, self.policy, ours, cluster, namespace=self.namespace, plugins=plugins)
+        return proposals(
+            self.inventory,
+            self.policy,
+            ours,
+            cluster,
+            namespace=self.namespace,
+            plugins=plugins,
+            needs_names=not (self.namespace or self.release.has(Rule.NO_NAMES_PICKED)),
+        )
 
     def comparison(self, before: PlacementRecord, outcome: PlacementOutcome, cluster: str) -> str:
         """Return how many points the member is behind the last that was picked, or ahead of the next."""
@@ -262,6 +270,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
+            "release": self.release.name,
         }
 
     @classmethod
@@ -287,6 +296,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
+            release=RELEASES[wire["release"]],
         )
 
 
