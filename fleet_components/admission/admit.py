@@ -10,10 +10,11 @@ import attrs
 from fleet_components.admission.decode import rewritten, too_great, undecodable
 from fleet_components.admission.finding import Finding, Stage
 from fleet_components.admission.hint import as_meant
-from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
+from fleet_components.admission.kinds import kinds_under, unknown_kind, versions_of
 from fleet_components.admission.metadata import check_metadata
 from fleet_components.admission.registry import Existing, Kind, Request
 from fleet_components.admission.structure import check, filled, unknown_fields, unknown_paths
+from fleet_components.model.kubefleet.release import Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 
@@ -68,14 +69,14 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing 
         manifest: the object.
         old: the object that it replaces; None if it is new.
         context: the other existing objects, in which overrides, placements and CustomResourceDefinitions are looked
-            up. It may contain the object itself.
+            up, and the release of KubeFleet. It may contain the object itself.
     """
     if unknown := unknown_kind(manifest):
         return Admission(manifest, _refusals(manifest, [unknown]))
-    kind = KINDS.get((manifest.api_version, manifest.kind))
+    kind = kinds_under(context.release).get((manifest.api_version, manifest.kind))
     if not kind:
         return Admission(manifest)
-    strict = _refusals(manifest, _unknown_fields(kind, manifest.data))
+    strict = _refusals(manifest, _unknown_fields(kind, manifest.data, context.release))
     data, refusals = _judged(kind, manifest, old, context)
     if strict and refusals:
         meant = attrs.evolve(manifest, data=as_meant(kind.schema, manifest.data))
@@ -115,10 +116,10 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
     )
 
 
-def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:
+def _unknown_fields(kind: Kind, data: Mapping[str, Any], release: Release) -> Iterator[Finding]:
     """Yield the unknown fields, with a hint if another version of the kind has the field."""
     findings = unknown_fields(kind.schema, data)
-    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind)] if findings else []
+    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind, release)] if findings else []
     for finding in findings:
         for other, unknown in others:
             if finding.path not in unknown:

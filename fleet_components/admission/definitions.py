@@ -56,7 +56,8 @@ def structure(group: str, version: str, name: str, overlay: Overlay) -> Schema:
     Raises:
         KeyError: the overlay does not carry out a rule.
     """
-    made = _schema(definitions(group, version)[name]["schema"], name.removeprefix("Cluster"), overlay)
+    root = f"{version}.{name.removeprefix('Cluster')}"
+    made = _schema(definitions(group, version)[name]["schema"], root, overlay)
     return whole(made.fields, made.rules, go=f"{overlay.package}.{name}")
 
 
@@ -83,7 +84,8 @@ def immutable_field(rule: Node) -> tuple[str, ...]:
 def _schema(node: Node, path: str, overlay: Overlay) -> Schema:
     if name_at(overlay.loose, path):
         return anything()
-    attributes = {name: value for name, value in node.items() if name not in _MADE}
+    node = {**node, **(note_at(overlay.earlier, path) or {})}
+    attributes = {name: value for name, value in node.items() if name not in _MADE and value is not None}
     if name_at(overlay.required, path):
         attributes["required"] = True
     if "items" in node:
@@ -91,9 +93,9 @@ def _schema(node: Node, path: str, overlay: Overlay) -> Schema:
     fields = _in_order(node.get("fields", {}), (note_at(overlay.order, path) or "").split())
     return Schema(
         **attributes,
-        enum=tuple(node.get("enum", ())),
+        enum=tuple(node.get("enum") or ()),
         fields={name: _schema(node["fields"][name], f"{path}.{name}", overlay) for name in fields},
-        rules=tuple(_rule(rule, overlay) for rule in node.get("rules", ())),
+        rules=tuple(_rule(rule, overlay) for rule in node.get("rules", ()) if not _is_lacking(rule, path, overlay)),
         example=note_at(overlay.examples, path),
         go=note_at(overlay.types, path) or "",
         pointer=note_at(overlay.pointers, path),
@@ -106,6 +108,11 @@ def _item(node: Node) -> str:
 
 def _in_order(fields: Iterable[str], order: list[str]) -> list[str]:
     return sorted(fields, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def _is_lacking(rule: Node, path: str, overlay: Overlay) -> bool:
+    version = overlay.lacking.get(rule["message"])
+    return version is not None and version in ("", path.partition(".")[0])
 
 
 def _rule(rule: Node, overlay: Overlay) -> Rule:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import unknown_paths
+from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import nearest
 
-_ALL: tuple[Kind, ...] = (*kubefleet.KINDS, *karmada.KINDS)
+_ALL: tuple[Kind, ...] = (*kubefleet.kinds_in(RELEASE), *karmada.KINDS)
 
-KINDS: Mapping[tuple[str, str], Kind] = {(kind.api_version, kind.name): kind for kind in _ALL}
-"""Checked kinds, by ``apiVersion`` and ``kind``."""
+
+@cache
+def kinds_under(release: Release) -> Mapping[tuple[str, str], Kind]:
+    """Return the checked kinds, by ``apiVersion`` and ``kind``: those of a release of KubeFleet, and of Karmada."""
+    return {(kind.api_version, kind.name): kind for kind in (*kubefleet.kinds_in(release), *karmada.KINDS)}
+
+
+KINDS = kinds_under(RELEASE)
+"""Checked kinds, by ``apiVersion`` and ``kind``. All releases have the same ones."""
 
 _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
     **kubefleet.MADE_BY_SYSTEM,
@@ -30,9 +38,11 @@ _COMMON = ("ApprovalRequest", "Cluster")
 _NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 
 
-def versions_of(kind: Kind) -> tuple[Kind, ...]:
+def versions_of(kind: Kind, release: Release) -> tuple[Kind, ...]:
     """Return the kind in all its versions; the last one is the storage version."""
-    return tuple(other for other in _ALL if (other.group, other.name) == (kind.group, kind.name))
+    return tuple(
+        other for other in kinds_under(release).values() if (other.group, other.name) == (kind.group, kind.name)
+    )
 
 
 def unknown_kind(manifest: Manifest, *, anywhere: bool = False) -> Finding | None:

@@ -30,6 +30,9 @@ class Overlay:
         hints: what to write instead of a changed immutable value, by message.
         required: the fields of a status that have to be written.
         loose: the fields of a status that may be of any type.
+        earlier: attributes of fields that are not as in the data files, which are of the newest release; None for one
+            that is absent. The path may begin with the version, as in ``v1.ResourcePlacement.spec``.
+        lacking: messages of the rules that are absent, each with the version that lacks it; empty for all versions.
     """
 
     package: str
@@ -41,6 +44,8 @@ class Overlay:
     hints: Mapping[str, str] = attrs.field(factory=dict)
     required: Collection[str] = ()
     loose: Collection[str] = ()
+    earlier: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    lacking: Mapping[str, str] = attrs.field(factory=dict)
 
 
 def note_at(table: Mapping[str, _Value], path: str) -> _Value | None:

@@ -11,6 +11,7 @@ import attrs
 from fleet_components.admission.finding import Denial
 from fleet_components.admission.metadata import METADATA
 from fleet_components.admission.schema import Rule, Schema, struct, text
+from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 
@@ -20,9 +21,15 @@ Scope = Literal["Cluster", "Namespaced", "unknown"]
 
 @attrs.frozen(eq=False, slots=False)
 class Existing:
-    """The objects that exist beside one that is admitted, as they were written."""
+    """The other objects beside one that is admitted, and the release of KubeFleet that admits it.
+
+    Attributes:
+        manifests: the other objects, as they were written.
+        release: the release of KubeFleet.
+    """
 
     manifests: tuple[Manifest, ...] = ()
+    release: Release = RELEASE
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str, str], Scope]:

@@ -123,6 +123,7 @@ _OF_PLANS = {
     "pass_over": "--pass-over",
     "skip_checks": "--skip-check",
     "plugins": "--plugin",
+    "kubefleet": "--kubefleet",
     "as_of": "--as-of",
 }
 """Options that say how a plan is made: only the adoption of drift makes one."""

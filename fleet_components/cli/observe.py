@@ -32,6 +32,7 @@ from fleet_components.live.azure_fleet import AzureHub
 from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observation import members_alone, with_members
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.observed import Observed, observed_document
 from fleet_components.review.showing.console import shown
@@ -76,6 +77,11 @@ _plain = under("Members that are asked")
     "that for this hub.",
 )
 @click.option("--system", type=click.Choice(SYSTEMS), help="Whose role --rbac prints without --hub, instead of both.")
+@_plain(
+    "--kubefleet",
+    type=click.Choice(tuple(RELEASES)),
+    help="The release of KubeFleet that the hub runs, instead of what the image of its agent shows.",
+)
 @azure_options
 @_plain(
     "--members",
@@ -109,6 +115,7 @@ def observe(
     secrets: bool | None,
     rbac: bool,
     system: str | None,
+    kubefleet: str | None,
     azure: FleetId | None,
     azure_login: str | None,
     members: tuple[str, ...],
@@ -125,7 +132,9 @@ def observe(
     written there. The first run makes DIR and each later one takes --update; a job that runs both takes it always.
     """
     _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
-    asking = _Asking(hub, context, azure, azure_login, secrets, timeout)
+    if kubefleet and (rbac or not (hub or azure)):
+        raise click.UsageError("--kubefleet is the release of a hub that is observed: give --hub or --azure")
+    asking = _Asking(hub, context, azure, azure_login, secrets, timeout, kubefleet or "")
     if rbac:
         sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))
         return
@@ -165,6 +174,7 @@ class _Asking:
     azure_login: str | None
     secrets: bool | None
     timeout: float
+    kubefleet: str
 
     @property
     def no_secrets(self) -> bool:
@@ -191,9 +201,10 @@ class _Asking:
     def listing(self, kubeconfig: str, *, partly: bool = False) -> Listing:
         """Return what the hub of a kubeconfig answers."""
         secrets, no_secrets = bool(self.secrets), self.no_secrets
-        return ask_hub(
+        listing = ask_hub(
             kubeconfig, secrets=secrets, no_secrets=no_secrets, partly=partly, timeout=self.timeout, watch=watch
         )
+        return attrs.evolve(listing, release=self.kubefleet)
 
     def kubeconfig(self) -> str:
         """Return the text of the kubeconfig that was given."""

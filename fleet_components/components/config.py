@@ -16,6 +16,7 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, RELEASES, no_release
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
@@ -293,6 +294,12 @@ def _way(text: str) -> str:
     return text
 
 
+def _release(text: str) -> str:
+    if wrong := no_release(text):
+        raise WrongValueError(wrong, A_RELEASE)
+    return text
+
+
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise WrongValueError("is neither true nor false", "write true or false")
@@ -394,6 +401,12 @@ KEYS: Mapping[str, Key] = {
         "how objects get to members: direct, or through a hub: kubefleet or karmada",
     ),
     "hub": Key("hub", str, "kubeconfig of the hub: text or path"),
+    "kubefleet": Key(
+        "kubefleet",
+        _release,
+        f"the release of KubeFleet that decides: {', '.join(RELEASES)}; without it that of an observed hub which shows "
+        f"it, else {RELEASE.name}; see docs/fields.md",
+    ),
     "asOf": Key(
         "as_of",
         _time,

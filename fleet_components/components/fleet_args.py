@@ -11,6 +11,7 @@ import pulumi
 
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
+from fleet_components.model.kubefleet.release import A_RELEASE, no_release_or_none
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, LATER, fitted
 from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits
@@ -69,6 +70,9 @@ class FleetArgs(Arguments):
         delivery: how objects get to members: ``direct``, or through the hub of a system, ``kubefleet`` or ``karmada``.
             The annotation ``fleet-components/delivery`` of a placement or propagation policy goes before it.
         hub: how the hub is reached: a kubeconfig as text or path, or a Kubernetes provider of one's own.
+        kubefleet: the release of KubeFleet whose rules placements are decided by: ``0.3.1``, or ``main-2026-08`` for
+            its main branch of August 2026. Left out, it is that of the hub where the source was observed from one that
+            shows it, and ``0.3.1`` otherwise.
         moving: whether an update prepares a move to another way of delivery: everything stays on its way, and is kept
             when it leaves the stack. ``fleet move`` sets it for one update.
     """
@@ -97,6 +101,7 @@ class FleetArgs(Arguments):
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
     delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY})
     hub: pulumi.Input[str] | pulumi.ProviderResource | None = attrs.field(default=None, repr=False)
+    kubefleet: str = attrs.field(default="", metadata={HINT: A_RELEASE})
     moving: bool = False
 
     def wrong_values(self) -> Iterator[Problem]:
@@ -106,6 +111,8 @@ class FleetArgs(Arguments):
             yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
+        if wrong := no_release_or_none(self.kubefleet):
+            yield Problem(wrong, ("kubefleet",), A_RELEASE)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
         for name, provider in self.providers.items():

@@ -12,7 +12,9 @@ import attrs
 
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.observed import observed_in
+from fleet_components.hub.folder.header import release_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -59,6 +61,17 @@ class Start:
         """Return whether the last update has sent what a plan decides, or a revision that the hub did not have then."""
         last = self.sent.get(decided.name)
         return last is not None and (last == decided.record or last.revision > decided.before.revision)
+
+
+def under_release(args: FleetArgs) -> FleetArgs:
+    """Return the arguments of a fleet with its source as the release of KubeFleet that counts checks it.
+
+    It is the one that they name, else that of an observed hub in the source, else that of the source itself.
+    """
+    folders = () if args.kubefleet else observed_in(map(Path, args.source.given.paths))
+    known = (release_in(folder) for folder in folders)
+    release = RELEASES.get(args.kubefleet or next(filter(None, known), ""), args.source.given.release)
+    return attrs.evolve(args, source=args.source.of_release(release))
 
 
 def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:

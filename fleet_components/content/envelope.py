@@ -55,6 +55,15 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
 
 
+def contents_of(envelope: Manifest) -> Iterator[tuple[str, Manifest]]:
+    """Yield the manifests in an envelope that can be read, each after its key, by key."""
+    given = envelope.data.get("data")
+    data: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    for key in sorted(data):
+        if not any(_check(envelope, key, data[key])):
+            yield key, _wrapped(envelope, key, data[key])
+
+
 def unopened(manifest: Manifest) -> str:
     """Return why an envelope cannot be opened; empty if it can, or if the object is none."""
     try:

@@ -79,6 +79,7 @@ class Listing:
         answers: the objects, by request.
         refused: why requests were not answered, in words; a request is in one of the two maps.
         secrets: True if the data of Secrets is asked for.
+        release: the release of KubeFleet that the hub is said to run; empty for that of its image.
     """
 
     system: System
@@ -87,6 +88,7 @@ class Listing:
     answers: Mapping[Query, tuple[Object, ...]] = attrs.field(factory=dict, repr=False)
     refused: Mapping[Query, str] = attrs.field(factory=dict)
     secrets: bool = False
+    release: str = ""
 
     def with_answers(self, answers: Mapping[Query, tuple[Object, ...]], refused: Mapping[Query, str]) -> Listing:
         """Return the listing with further answers."""

@@ -66,6 +66,8 @@ class Observation:
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
         hub: False for clusters that no hub has.
+        release: the release of KubeFleet that the hub runs; empty where it does not show a known one.
+        no_release: why that is not known, in a sentence; empty where it is, or no hub of KubeFleet was asked.
     """
 
     system: System
@@ -81,3 +83,5 @@ class Observation:
     notes: tuple[str, ...] = ()
     fleet: FleetResource | None = None
     hub: bool = True
+    release: str = ""
+    no_release: str = ""

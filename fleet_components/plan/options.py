@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import checked, encode
+from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, no_release
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.plan.ways import A_WAY, Way, no_way
@@ -52,6 +53,8 @@ class Settings(Typed):
         plugins: import paths of the scheduler's plug-ins that are not this package's, ``MODULE:CLASS``.
         delivery: how objects get to members, unless a placement or policy says otherwise: ``direct``, or through the
             hub of a system, ``kubefleet`` or ``karmada``; ``direct`` by default.
+        kubefleet: the release of KubeFleet that placements are decided by, which is that of the source; ``0.3.1`` by
+            default.
     """
 
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
@@ -61,12 +64,15 @@ class Settings(Typed):
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
     plugins: tuple[str, ...] = ()
     delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY, **checked(no_way)})
+    kubefleet: str = attrs.field(default=RELEASE.name, metadata={HINT: A_RELEASE, **checked(no_release)})
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
         yield from wrong_limits(self.limit, self.max_wait)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
+        if wrong := no_release(self.kubefleet):
+            yield Problem(wrong, ("kubefleet",), A_RELEASE)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form in the state: the values that are not the defaults."""

@@ -34,6 +34,7 @@ from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
+from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, RELEASES, Release, no_release
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few, nearest
@@ -94,6 +95,7 @@ class Given:
         paths: the same, one by one.
         hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is
             its forecast.
+        release: the release of KubeFleet by whose rules placements are checked and decided.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
@@ -102,6 +104,7 @@ class Given:
     location: str = ""
     paths: tuple[str, ...] = ()
     hub: bool = False
+    release: Release = RELEASE
 
 
 @attrs.frozen
@@ -145,10 +148,16 @@ class Source:
 
     def for_hub(self) -> Source:
         """Return the source of a fleet that a hub carries out: what only that does is refused nowhere."""
-        if self.given.hub:
-            return self
-        found, known = gathered(attrs.evolve(self.given, hub=True)), gathered(self.given)
-        # What was added after it was read stays.
+        return self if self.given.hub else self._again(attrs.evolve(self.given, hub=True))
+
+    def of_release(self, release: Release) -> Source:
+        """Return the source as a release of KubeFleet checks it."""
+        same = self.given.release == release
+        return self if same else self._again(attrs.evolve(self.given, release=release))
+
+    def _again(self, given: Given) -> Source:
+        """Return the source read from other input; what was added to this one stays."""
+        found, known = gathered(given), gathered(self.given)
         more = tuple(item for item in self.problems if item not in known.problems)
         warnings = tuple(item for item in self.warnings if item not in known.warnings)
         return attrs.evolve(found, problems=layered(more, found.problems), warnings=(*found.warnings, *warnings))
@@ -237,7 +246,8 @@ class Source:
         strategy = placement.spec.strategy
         if strategy.type != "External":
             return strategy.rolling_update
-        return External(runs=tuple(map(self._run, self.runs.get((placement.namespace, placement.name), ()))))
+        runs = self.runs.get((placement.namespace, placement.name), ())
+        return External(runs=tuple(map(self._run, runs)), release=self.given.release)
 
     def _run(self, run: Manifest) -> UpdateRun:
         kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
@@ -263,18 +273,19 @@ AnySource = str | Path | Sequence[str | Path] | Source
 """A fleet as callers may give it: a source, or one or more paths to read it from."""
 
 
-def read_source(*paths: str | Path) -> Source:
+def read_source(*paths: str | Path, kubefleet: str = RELEASE.name) -> Source:
     """Read a fleet from files and directories of YAML, from Helm charts and from kustomizations.
 
     Args:
         paths: files and directories. The directory of a chart or kustomization stands for the
             output of ``helm template`` or ``kustomize build``.
+        kubefleet: the release of KubeFleet that checks them, as ``FleetArgs.kubefleet`` names it.
 
     Raises:
         FleetError: something cannot be read, or the real API servers would refuse it; carries all
             problems at once.
     """
-    return gather(*paths).sound()
+    return gather(*paths, release=_release(kubefleet)).sound()
 
 
 def source_from(given: AnySource) -> Source:
@@ -291,31 +302,46 @@ def source_from(given: AnySource) -> Source:
     return gather(*paths)
 
 
-def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:
+def source_of(
+    manifests: Iterable[Manifest], warnings: Iterable[Problem] = (), *, kubefleet: str = RELEASE.name
+) -> Source:
     """Return the fleet that the given objects describe.
 
     Args:
         manifests: the objects.
         warnings: warnings from reading them.
+        kubefleet: as for :func:`read_source`.
 
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    return gathered(Given(tuple(manifests), tuple(warnings))).sound()
+    return gathered(Given(tuple(manifests), tuple(warnings), release=_release(kubefleet))).sound()
 
 
-def gather(*sources: str | Path | Text, build: bool = True, hub: bool = False, watch: Watch = unwatched) -> Source:
+def _release(name: str) -> Release:
+    if wrong := no_release(name):
+        raise FleetError([Problem(wrong, ("kubefleet",), A_RELEASE)])
+    return RELEASES[name]
+
+
+def gather(
+    *sources: str | Path | Text,
+    build: bool = True,
+    hub: bool = False,
+    watch: Watch = unwatched,
+    release: Release = RELEASE,
+) -> Source:
     """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and
     prevent a plan.
 
     Without ``build`` charts and kustomizations, which programs build, are such problems. With
-    ``hub`` a hub carries the fleet out.
+    ``hub`` a hub carries the fleet out. ``release`` is that of KubeFleet.
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
     paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub))
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub, release))
 
 
 def gathered(given: Given) -> Source:
@@ -323,7 +349,7 @@ def gathered(given: Given) -> Source:
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
-    context = Existing((*parts.members, *parts.policies, *parts.objects.manifests))
+    context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.release)
     declarations = _admitted(parts.members, context, problems)
     steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
     others = tuple(policy for policy in steering if _is_beyond_us(policy))

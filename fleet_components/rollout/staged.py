@@ -2,7 +2,7 @@
 
 Which run is in force, and whether it may go on, is decided before: see :mod:`fleet_components.rollout.run_record`.
 
-Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/updaterun/execution.go``.
+Source of the rules: KubeFleet, ``pkg/controllers/updaterun/execution.go``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from math import ceil
 
 import attrs
 
+from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.text import few
 from fleet_components.rollout.rollout import Gate, Gates, Opens, StageProgress
 from fleet_components.rollout.situation import Clusters, Layout, Situation
@@ -63,8 +64,14 @@ class Waiting:
         return not set(self.situation.moving).isdisjoint(self.clusters)
 
     def due(self, wait: timedelta) -> datetime | None:
-        """Return when the wait ends; None if the time when the stage was done is unknown."""
-        times = [self.gates.as_of] if self.moves else [self._done(cluster) for cluster in self.clusters]
+        """Return when the wait ends; None if the time when the stage was done is unknown.
+
+        A stage without clusters is done as soon as it begins.
+        """
+        if not self.clusters:
+            times = [self.began or self.gates.as_of]
+        else:
+            times = [self.gates.as_of] if self.moves else [self._done(cluster) for cluster in self.clusters]
         known = [time for time in times if time]
         return max(known) + wait if len(known) == len(times) else None
 
@@ -79,7 +86,7 @@ class Waiting:
         """Return the remaining part of the wait."""
         due = self.due(wait)
         if due and self.gates.as_of:
-            return max(due - self.gates.as_of, timedelta())
+            return max(min(due - self.gates.as_of, wait), timedelta())
         wanted = self.situation.wanted.revision
         reached = [cluster for cluster in self.later if self.situation.revision(cluster) == wanted]
         if not self.moves and set(reached).difference(self.run.had):
@@ -116,20 +123,20 @@ def roll_staged(situation: Situation, strategy: External, gates: Gates) -> Layou
     except InvalidRunError as invalid:
         held = _hold_all(situation, f"update run {run.name} does not begin: {invalid}")
         return attrs.evolve(held, failure=str(invalid))
-    return _walk(situation, run, stages, gates)
+    return _walk(situation, run, stages, gates, skips=strategy.release.has(Rule.EMPTY_STAGES_SKIPPED))
 
 
 def _hold_all(situation: Situation, why: str) -> Layout:
     return Layout(held=dict.fromkeys((*situation.moving, *situation.leaving), why))
 
 
-def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gates: Gates) -> Layout:
+def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gates: Gates, *, skips: bool) -> Layout:
     """Assign waves and gates, stage by stage.
 
     Waves are numbered over all clusters, moving or not, so that the numbers stay the same from update to update.
     """
     stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
-    walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped)
+    walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped, skips)
     for stage, clusters, later in zip(run.stages, stages, _later(stages), strict=True):
         walk.through(stage, clusters, later)
     return walk.layout()
@@ -149,6 +156,7 @@ class _Walk:
         run: the update run.
         gates: approvals and time.
         closed: the first closed gate; None as long as every one is open.
+        skips: True if a stage without clusters is skipped together with its tasks.
         spots: wave of each cluster, with the gate that keeps it back.
         waits: seconds to wait after a wave.
         accepted: the approvals that have opened a gate.
@@ -159,6 +167,7 @@ class _Walk:
     run: UpdateRun
     gates: Gates
     closed: Gate | None
+    skips: bool
     spots: dict[str, tuple[int, Gate | None]] = attrs.field(factory=dict)
     waits: dict[int, int] = attrs.field(factory=dict)
     accepted: list[str] = attrs.field(factory=list)
@@ -167,8 +176,8 @@ class _Walk:
     _began: datetime | None = None
 
     def through(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
-        """Go through one stage; KubeFleet skips an empty one together with its tasks."""
-        if not clusters:
+        """Go through one stage."""
+        if not clusters and self.skips:
             self.stages.append(StageProgress(stage.name))
             return
         self._ask(self.run.approval("before", stage))
@@ -201,7 +210,13 @@ class _Walk:
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)
         self._began = waiting.due(wait)
         self.closed = both(self.closed, waiting.held(stage.name, wait))
-        self.waits[self._number] = ceil(waiting.left(wait).total_seconds())
+        seconds = ceil(waiting.left(wait).total_seconds())
+        if clusters:
+            self.waits[self._number] = seconds
+        elif seconds:
+            # A stage without clusters has no wave of its own, unless there is none to wait after.
+            self._number = max(self._number, 1)
+            self.waits[self._number] = self.waits.get(self._number, 0) + seconds
 
     def _progress(self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None) -> StageProgress:
         moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}

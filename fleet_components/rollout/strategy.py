@@ -11,11 +11,14 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector
 
-_UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1}
-_DURATION_PART = re.compile(r"([0-9.]+)([hms])")
+_UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_NUMBER, _UNIT = r"[0-9]+\.?[0-9]*|\.[0-9]+", "ms|us|µs|ns|h|m|s"
+_DURATION_PART = re.compile(f"({_NUMBER})({_UNIT})")
+_DURATION = re.compile(f"0|(({_NUMBER})({_UNIT}))+")
 
 
 NO_RUN = "the strategy type is External, and no update run rolls it out"
@@ -164,11 +167,13 @@ class External:
         run: the update run in force; None if there is none.
         runs: the update runs of the placement, by name.
         held: why nothing moves without a run in force.
+        release: the release of KubeFleet, which says what becomes of stages without clusters.
     """
 
     run: UpdateRun | None = None
     runs: tuple[UpdateRun, ...] = ()
     held: str = NO_RUN
+    release: Release = RELEASE
 
 
 def target_of(policy: PlacementPolicy | None) -> int | None:
@@ -207,8 +212,8 @@ def _tasks(tasks: Sequence[Mapping[str, Any]] | None) -> tuple[Task, ...]:
 
 
 def in_reach(text: str) -> bool:
-    """Return whether Go can hold a duration: it counts nanoseconds in 64 bits, some 292 years."""
-    return _seconds(text) * 10**9 < 2**63
+    """Return whether Go reads a duration, and can hold it: nanoseconds in 64 bits, some 292 years."""
+    return _DURATION.fullmatch(text) is not None and _seconds(text) * 10**9 < 2**63
 
 
 def _seconds(text: str) -> float:

@@ -1,6 +1,6 @@
 """Conditions of placements and their members, in the words of KubeFleet.
 
-Source: ``pkg/utils/condition`` and ``pkg/controllers/placement`` of KubeFleet 0.3.1.
+Source: ``pkg/utils/condition`` and ``pkg/controllers/placement`` of KubeFleet.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from fleet_components.model.decision import Condition
+from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED = "RolloutStarted", "Overridden", "WorkSynchronized"
@@ -20,6 +21,8 @@ NO_OVERRIDE = ("NoOverrideSpecified", "No override rules are configured for the 
 _WRITTEN = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, APPLIED, AVAILABLE)
 _REPORTED = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, DIFF_REPORTED)
 _STILL = "There are still {} cluster(s) in the process of "
+# Both spelling mistakes are KubeFleet's.
+_SYNCHRONIZED_BEFORE = "Works(s) are succcesfully created or updated in {} target cluster(s)' namespaces"
 # By type and status: the reason, and the message with the number of members.
 _OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
     (ROLLOUT_STARTED, UNKNOWN): (
@@ -70,7 +73,9 @@ _OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
 }
 
 
-def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: bool) -> list[Condition]:
+def of_placement(
+    kind: str, members: Sequence[Sequence[Condition]], *, reports: bool, release: Release = RELEASE
+) -> list[Condition]:
     """Return the conditions of a placement that sum up those of its members, up to the first that
     is not True.
 
@@ -78,6 +83,7 @@ def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: 
         kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
         members: the conditions of each member.
         reports: True if differences are reported only.
+        release: the release of KubeFleet.
     """
     found: list[Condition] = []
     for name in _REPORTED if reports else _WRITTEN:
@@ -86,6 +92,8 @@ def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: 
         status = next((s for s in (UNKNOWN, FALSE) if any(one.status == s for one in here)), TRUE)
         counted = [one for one in here if one.status == status]
         reason, message = _OF_PLACEMENT[name, status]
+        if (name, status) == (SYNCHRONIZED, TRUE) and not release.has(Rule.WORK_TEXT_CORRECTED):
+            message = _SYNCHRONIZED_BEFORE
         if name == OVERRIDDEN and all((one.reason, one.message) == NO_OVERRIDE for one in counted):
             reason, message = NO_OVERRIDE
         found.append(Condition(f"{kind}{name}", status, reason, message.format(len(counted))))

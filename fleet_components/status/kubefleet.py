@@ -214,7 +214,7 @@ def _conditions(
     done = ("OverriddenSucceeded", "Successfully applied the override rules on the resources")
     overriding = Condition(OVERRIDDEN, TRUE, *(done if overrides else NO_OVERRIDE))
     synced = Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "All of the works are synchronized to the latest")
-    works = works_of(subject.key, _objects(decided, record, cluster, sent), observed)
+    works = works_of(subject.key, _objects(decided, record, cluster, sent), observed, subject.release)
     conditions, details = compared(works) if subject.mode.reports else written(works)
     return [started, overriding, synced, *conditions], {**overrides, **details}
 
@@ -287,7 +287,7 @@ def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:
     position = subject.inventory.position(cluster)
     if position is None:
         return ()
-    overrides = PlacementOverrides(subject.key, subject.overrides)
+    overrides = PlacementOverrides(subject.key, subject.overrides, opens=subject.opens)
     return overrides.in_force(subject.content, subject.inventory.clusters[position])
 
 
@@ -302,7 +302,8 @@ def _named(rules: Objects) -> Iterator[tuple[str, list[Any]]]:
 
 def _summary(decided: Decided, members: Iterable[_Member]) -> list[Condition]:
     conditions = [member.conditions for member in members]
-    return of_placement(decided.subject.kind, conditions, reports=_placement(decided).mode.reports)
+    subject = _placement(decided)
+    return of_placement(subject.kind, conditions, reports=subject.mode.reports, release=subject.release)
 
 
 def _status(

@@ -1,6 +1,6 @@
 """Statuses of update runs and evictions, in the form of KubeFleet's API.
 
-Source: ``pkg/controllers/updaterun`` of KubeFleet 0.3.1. Times are left out, and the strategies
+Source: ``pkg/controllers/updaterun`` of KubeFleet. Times are left out, and the strategies
 that a run has copied, which are those of its source.
 """
 
@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.model.decision import Condition
 from fleet_components.model.kubefleet.eviction import EVICTION
+from fleet_components.model.kubefleet.release import Rule
 from fleet_components.plan.kubefleet.place import PlacementOutcome
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
@@ -131,7 +132,13 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
         failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
         return {"conditions": [to_wire(failed)]}
     sent = _in_flight(decided)
-    parts = [_Part(stage, clusters) for stage, clusters in zip(record.stages, record.clusters, strict=True)]
+    subject = decided.subject
+    assert isinstance(subject, PlacementSubject)
+    skips = subject.release.has(Rule.EMPTY_STAGES_SKIPPED)
+    parts = [
+        _Part(stage, clusters, skipped=skips and not clusters)
+        for stage, clusters in zip(record.stages, record.clusters, strict=True)
+    ]
     reached = _reached(decided, run, record, parts)
     conditions = [
         _INITIALIZED,
@@ -157,10 +164,11 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
 
 @attrs.frozen
 class _Part:
-    """A stage with its clusters."""
+    """A stage with its clusters; one that is skipped has none."""
 
     stage: Stage
     clusters: Sequence[str]
+    skipped: bool
 
     def to_wire(
         self,
@@ -177,12 +185,20 @@ class _Part:
             for cluster in self.clusters
         ]
         if how_far == _PASSED:
-            conditions: Sequence[Condition] = _STAGE_SUCCEEDED if self.clusters else _STAGE_SKIPPED
+            conditions: Sequence[Condition] = _STAGE_SKIPPED if self.skipped else _STAGE_SUCCEEDED
         else:
             conditions = [Condition("Progressing", *_PROGRESS[how_far])] if how_far in _PROGRESS else []
         tasks = {
             "beforeStageTaskStatus": [
-                _task(run, record, self.stage, "before", task, asked=how_far >= _BEFORE, passed=begun)
+                _task(
+                    run,
+                    record,
+                    self.stage,
+                    "before",
+                    task,
+                    asked=how_far >= _BEFORE and not self.skipped,
+                    passed=begun and not self.skipped,
+                )
                 for task in self.stage.before
             ],
             "afterStageTaskStatus": [
@@ -192,8 +208,8 @@ class _Part:
                     self.stage,
                     "after",
                     task,
-                    asked=done >= set(self.clusters),
-                    passed=how_far == _PASSED,
+                    asked=done >= set(self.clusters) if self.clusters else how_far >= _AFTER and not self.skipped,
+                    passed=how_far == _PASSED and not self.skipped,
                 )
                 for task in self.stage.after
             ],
@@ -237,11 +253,13 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
 
 def _of_stage(stage: StageProgress, part: _Part, run: UpdateRun, going_on: bool) -> int:
     """Return how far a stage has come that follows upon those that are passed."""
-    if not part.clusters:
+    if part.skipped:
         return _PASSED
     done = set(stage.done) >= set(part.clusters)
     if run.state == "Stop":
         return _PASSED if done and (going_on or not part.stage.after) else _STOPPED
+    if not part.clusters and stage.before:
+        return _BEFORE
     if done:
         return _AFTER if stage.after else _PASSED
     return _BEFORE if stage.before and part.stage.before else _MOVING

@@ -6,6 +6,7 @@ hub sends the objects of a placement in one work, and those of each envelope in 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import attrs
 
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.model.decision import Condition
+from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.plan.record import Objects
@@ -47,7 +49,9 @@ class Work:
     envelope: Manifest | None = None
 
 
-def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tuple[Work, ...]:
+def works_of(
+    placement: str, objects: Objects, observed: ObservedMember, release: Release = RELEASE
+) -> tuple[Work, ...]:
     """Return the works of a placement on a member.
 
     Args:
@@ -55,6 +59,7 @@ def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tupl
         objects: the objects that were sent to the member, envelopes as they are; empty if that is
             unknown.
         observed: what is known of them.
+        release: the release of KubeFleet, which names the works of envelopes.
     """
     name = f"{placement.replace('/', '.')}-work"
     if not objects:
@@ -63,13 +68,25 @@ def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tupl
     plain = (manifest for manifest in manifests if not is_envelope(manifest))
     return (
         Work(name, _known(plain, observed)),
-        # On a hub the name ends in a number that is drawn.
         *(
-            Work(f"{name}-envelope-{one.name}", _known(unwrap(one), observed), one)
+            Work(f"{name}-envelope-{_end(one, release)}", _known(unwrap(one), observed), one)
             for one in manifests
             if is_envelope(one)
         ),
     )
+
+
+def _end(envelope: Manifest, release: Release) -> str:
+    """Return the end of the name of an envelope's work.
+
+    Without a hash it is drawn, and unknown: the name of the envelope stands in its place.
+
+    Source: ``envelopeWorkNameSuffix`` in ``pkg/controllers/workgenerator/envelope.go``.
+    """
+    if not release.has(Rule.WORK_NAMES_HASHED):
+        return envelope.name
+    identity = f"{envelope.kind}/{envelope.namespace}/{envelope.name}"
+    return hashlib.sha256(identity.encode()).digest()[:8].hex()
 
 
 def _known(manifests: Iterable[Manifest], observed: ObservedMember) -> tuple[ObservedObject, ...]:

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.admission import Admission, Existing, admit
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.manifest import Manifest
 
 Case = Mapping[str, Any]
+MEASURED = RELEASES["main-2026-08"]
+"""The release of KubeFleet on which validations were recorded."""
 _DECODE = "decode (mutating webhook): "
 
 
 def run(case: Case) -> Admission:
     """Admit the case's object."""
     old = Manifest(case["oldObject"]) if case.get("oldObject") else None
-    return admit(Manifest(case["object"]), old=old, context=Existing(tuple(map(Manifest, _context(case)))))
+    return admit(Manifest(case["object"]), old=old, context=Existing(tuple(map(Manifest, _context(case))), MEASURED))
 
 
 def _context(case: Case) -> list[dict[str, Any]]:

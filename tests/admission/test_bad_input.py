@@ -119,11 +119,23 @@ _BAD = {
     ),
     "PickN without a number": (
         _PLACEMENT + "  policy:\n    placementType: PickN\n",
-        (8, "crd", "spec.policy", "numberOfClusters must be set when placementType is PickN", "numberOfClusters: 3"),
+        (
+            8,
+            "webhook",
+            "spec.policy.numberOfClusters",
+            "number of cluster cannot be nil for policy type PickN",
+            "numberOfClusters: 3",
+        ),
     ),
     "spread without PickN": (
         _PLACEMENT + "  policy:\n    topologySpreadConstraints: [{topologyKey: region}]\n",
-        (8, "crd", "spec.policy", "cannot be set when placementType is PickAll", "PickN for the other two"),
+        (
+            9,
+            "webhook",
+            "spec.policy.topologySpreadConstraints",
+            "needs to be empty for policy type PickAll",
+            "write placementType: PickN",
+        ),
     ),
     "placement type in lower case": (
         _PLACEMENT + "  policy:\n    placementType: pickAll\n",
@@ -287,10 +299,10 @@ _POLICY = _PLACEMENT + "  policy:\n    placementType: PickN\n"
     [
         (_POLICY + "    numberOfCluster: 3\n", ["spec.policy.numberOfCluster"]),
         (_PLACEMENT.replace("resourceSelectors", "resourceSelector"), ["spec.resourceSelector"]),
-        (_POLICY + "    clusterName: [a]\n", ["spec.policy", "spec.policy.clusterName"]),
+        (_POLICY + "    clusterName: [a]\n", ["spec.policy.numberOfClusters", "spec.policy.clusterName"]),
         (_POLICY + "    numberOfCluster: 3\n    numberOfClusters: -1\n", ["numberOfCluster", "numberOfClusters"]),
         (
-            _PLACEMENT + "  policy:\n    placementType: PickFixed\n    numberOfClustrs: 3\n",
+            _PLACEMENT + "  policy:\n    placementType: PickFixed\n    clusterNames: [a]\n    numberOfClustrs: 3\n",
             ["spec.policy.numberOfClustrs"],
         ),
         (
@@ -324,7 +336,7 @@ def test_what_a_misspelt_field_entails_is_not_told(text: str, shown: list[str]) 
 
 def test_a_refusal_that_is_not_told_is_still_one_of_a_hub() -> None:
     refusals = _admit(_POLICY + "    numberOfCluster: 3\n").refusals
-    assert [(refusal.stage, refusal.follows) for refusal in refusals] == [("strict", False), ("crd", True)]
+    assert [(refusal.stage, refusal.follows) for refusal in refusals] == [("strict", False), ("webhook", True)]
 
 
 def test_problems_come_in_the_order_of_lines() -> None:

@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_components.admission import KINDS, karmada, kubefleet
+from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.definitions import FOLDER
+from fleet_components.admission.kinds import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
+from fleet_components.model.kubefleet.release import RELEASES
 from tests.admission.definitions import genuine_lines, lines
 from tests.shared import shared
 from tools.schemas import write
 
 SYSTEMS = ("karmada", "kubefleet")
 # The API of Karmada's Clusters is served by a server of its own and has no definition.
-DEFINED = [kind for kind in KINDS.values() if kind.group != "cluster.karmada.io"]
+# The definitions are those of KubeFleet's main branch.
+DEFINED = [kind for kind in kinds_under(RELEASES["main-2026-08"]).values() if kind.group != "cluster.karmada.io"]
 MADE_BY_SYSTEM = [*kubefleet.MADE_BY_SYSTEM.items(), *karmada.MADE_BY_SYSTEM.items()]
 
 

@@ -13,16 +13,20 @@ from fleet_components.admission import KINDS, karmada, kubefleet
 from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.definitions import FOLDER, Node, definitions, rules_in
 from fleet_components.admission.karmada.overlay import OVERLAY as KARMADA
-from fleet_components.admission.kubefleet.overlay import OVERLAY as KUBEFLEET
+from fleet_components.admission.kubefleet.overlay import overlay_of
 from fleet_components.admission.overlay import Overlay, name_at
 from fleet_components.admission.schema import Absent, Schema, immutable
 from fleet_components.admission.structure import check, filled
+from fleet_components.model.kubefleet.release import RELEASES
 
 SYSTEMS = [
-    pytest.param(kubefleet.DECLARED, KUBEFLEET, id="KubeFleet"),
+    *(
+        pytest.param(kubefleet.DECLARED, overlay_of(release), id=f"KubeFleet {name}")
+        for name, release in RELEASES.items()
+    ),
     pytest.param(karmada.DECLARED, KARMADA, id="Karmada"),
 ]
-TABLES = ("types", "order", "examples", "pointers", "required", "loose")
+TABLES = ("types", "order", "examples", "pointers", "required", "loose", "earlier")
 system = pytest.mark.parametrize(("declared", "overlay"), SYSTEMS)
 
 
@@ -32,7 +36,7 @@ def nodes(declared: Collection[Declared]) -> Iterator[tuple[str, Node]]:
     for api_version, name in KINDS:
         if name in names:
             node = definitions(*api_version.split("/"))[name]
-            yield name.removeprefix("Cluster"), node["schema"]
+            yield f"{api_version.partition('/')[2]}.{name.removeprefix('Cluster')}", node["schema"]
             if "status" in node:
                 yield "status", node["status"]
 

@@ -25,6 +25,18 @@ DATA = Path(__file__).with_name("data")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _APPLIED = re.compile(r"(?m)^(?P<line>\$ kubectl apply .*\n)(?P<said>(?:(?!\$ |```).*\n)*)")
 
+AGENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {
+        "name": "hub-agent",
+        "namespace": "fleet-system",
+        "labels": {"app.kubernetes.io/name": "hub-agent"},
+    },
+    "spec": {"template": {"spec": {"containers": [{"image": "ghcr.io/kubefleet-dev/kubefleet/hub-agent:v0.3.1"}]}}},
+}
+"""The agent of the hub, of the release that it was."""
+
 
 @contextmanager
 def served() -> Iterator[Api]:
@@ -39,7 +51,7 @@ def show(api: Api, when: str) -> None:
     # An agent that was heard when the file was made is one that is heard now.
     heard = f'"lastReceivedHeartbeat": "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"'
     text = re.sub(r'"lastReceivedHeartbeat": "[^"]*"', heard, (DATA / f"hub-{when}.json").read_text())
-    objects: list[dict[str, Any]] = json.loads(text)
+    objects: list[dict[str, Any]] = [*json.loads(text), AGENT]
     serves(api, *dict.fromkeys(f"{one['apiVersion']}/{_scoped(one['kind'])}" for one in objects))
     api.lists.clear()
     for one in objects:

@@ -120,7 +120,7 @@ CASES = [
     Case(
         "refused policy",
         fleet("placement.yaml", "    numberOfClusters: 2\n", ""),
-        ("placement.yaml:7: ClusterResourcePlacement shop: spec.policy: ", "hint: write"),
+        ("placement.yaml:7: ClusterResourcePlacement shop: spec.policy.numberOfClusters: ", "hint: write"),
     ),
     Case(
         "selector of an unknown kind",

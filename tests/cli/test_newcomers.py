@@ -130,8 +130,8 @@ def test_a_member_that_is_gone_is_called_so(folder: Path) -> None:
 
 def test_refusals_of_one_object_come_in_the_order_of_its_lines(folder: Path) -> None:
     edit(Path("placement.yaml"), "maxSurge: 1", "maxSurge: some")
-    edit(Path("placement.yaml"), "sortOrder: Ascending", "sortOrder: Up")
-    edit(Path("placement.yaml"), "kind: Namespace, name: shop", "kind: Namespace, name: shop, labelSelector: {}")
+    edit(Path("placement.yaml"), "weight: 60", "weight: 600")
+    edit(Path("placement.yaml"), "kind: Namespace, name: shop", "kind: Namespace, name: shop, selectionScope: All")
     edit(Path("placement.yaml"), "numberOfClusters: 2", "numberOfClusters: -1")
     lines = [int(one) for one in re.findall(r"placement.yaml:(\d+)", "\n".join(refused("plan", ".")))]
     assert len(lines) > 2

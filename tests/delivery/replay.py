@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components import Fleet, FleetArgs
 from fleet_components.content.files import Text
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -26,6 +27,8 @@ from fleet_components.testing import ProgramRun, Registration, StackState, run_p
 from tests.delivery.driver import FLEET, changes, kubeconfigs
 from tests.delivery.recording import NOW, Data, Key, Objects, Recording, S, Step
 
+RECORDED = RELEASES["main-2026-08"]
+"""The release of KubeFleet whose hubs were recorded."""
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""
 
@@ -237,4 +240,4 @@ class Replay(ABC, Generic[R, S]):
 
 def gathered(documents: Iterable[Data]) -> Source:
     """The source that these documents are."""
-    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))))
+    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), release=RECORDED)

@@ -65,6 +65,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("maxWait", "5", {"max_wait": 7}, 5),
     ("moving", "true", {}, True),
     ("delivery", "karmada", {"delivery": "kubefleet"}, "karmada"),
+    ("kubefleet", "main-2026-08", {"kubefleet": "0.3.1"}, "main-2026-08"),
     ("hub", "hub.yaml", {"hub": "other.yaml"}, "hub.yaml"),
     ("readyTimeout", "20", {"ready_timeout": 60}, 20),
     (
@@ -146,6 +147,14 @@ def test_members_of_another_fleet_are_named_and_left_out(key: str) -> None:
 def test_what_is_wrong_ends_the_plan() -> None:
     found = heard(args, {"limit": "2", "approvals": '{"run1": true}', "lost": '[["a"]]'})
     assert {one.path[-1] for one in found.source.problems} == {"fleet:limit", "fleet:approvals", "fleet:lost"}
+
+
+def test_an_unknown_release_of_kubefleet_is_refused_with_those_that_are_known() -> None:
+    (problem,) = heard(args, {"kubefleet": "0.9"}).source.problems
+    assert (problem.what, problem.hint) == (
+        'KubeFleet "0.9" is not known here',
+        "write one of 0.3.1, main-2026-08",
+    )
 
 
 def test_a_key_that_is_misspelt_is_said_and_any_other_is_the_programs() -> None:

@@ -15,8 +15,9 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import source_of
+from fleet_components.plan.source import Given, gathered
 from fleet_components.plan.subject import Decided
+from tests.fields.schemas import RELEASE
 
 Object = Mapping[str, Any]
 
@@ -43,7 +44,7 @@ def seen(steps: Sequence[Step]) -> Any:
     """
     plan = None
     for step in steps:
-        source = source_of(map(Manifest, step.objects))
+        source = gathered(Given(tuple(map(Manifest, step.objects)), release=RELEASE)).sound()
         past = Past.of(delivered(plan, redacted=False), "fleet") if plan else Past()
         try:
             plan = plan_fleet(source, past, step.options)

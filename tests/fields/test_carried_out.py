@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from fleet_components.admission import admit
+from fleet_components.admission import Existing, admit
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.effect import Effect
 from tests.fields import karmada, kubefleet
 from tests.fields.changes import changed, in_version, others
-from tests.fields.schemas import CARRIED_OUT, FIELDS, Field
+from tests.fields.schemas import CARRIED_OUT, FIELDS, RELEASE, Field
 from tests.fields.seen import Object, Step, seen
 
 pytestmark = pytest.mark.long
 
+UNDER = Existing((), RELEASE)
 SITUATIONS = {
     **{f"KubeFleet: {name}": steps for name, steps in kubefleet.SITUATIONS.items()},
     **{f"Karmada: {name}": steps for name, steps in karmada.SITUATIONS.items()},
@@ -144,7 +145,7 @@ def _planned(steps: list[Step]) -> Any:
 def test_an_api_server_refuses_it_whatever_it_holds(field: Field) -> None:
     given = list(_all_changes(field))
     assert given
-    assert all(admit(Manifest(other)).problems for other in given)
+    assert all(admit(Manifest(other), context=UNDER).problems for other in given)
 
 
 @pytest.mark.parametrize("field", [it for it in CARRIED_OUT if _is_bound(it)], ids=str)
@@ -152,11 +153,11 @@ def test_a_namespaced_policy_selects_in_its_own_namespace_alone(field: Field) ->
     one = next(
         one for steps in SITUATIONS.values() for one in steps[-1].objects if field.is_of(one) and field.asked(one)
     )
-    given = [admit(Manifest(other)) for other in others(one, field, ("shop", "other"))]
+    given = [admit(Manifest(other), context=UNDER) for other in others(one, field, ("shop", "other"))]
     assert any(it.problems for it in given)
     taken = [it.defaulted.data for it in given if not it.problems]
     assert taken
-    assert all(data == admit(Manifest(one)).defaulted.data for data in taken)
+    assert all(data == admit(Manifest(one), context=UNDER).defaulted.data for data in taken)
 
 
 def _all_changes(field: Field) -> Iterator[Object]:

@@ -119,9 +119,15 @@ def test_a_pick_stays_and_that_is_said() -> None:
 
 
 def test_a_name() -> None:
-    documents = [member("a"), member("b"), *placement(placementType="PickFixed", clusterNames=["a"])]
+    names = ["a", "c"]
+    documents = [*map(member, "abc"), *placement(placementType="PickFixed", clusterNames=names)]
     assert hold(documents, "b") == ["would be chosen with b in clusterNames"]
     assert hold(documents, "a") == ["would be left out without a in clusterNames"]
+
+
+def test_the_last_name_is_not_taken_out_where_that_is_refused() -> None:
+    documents = [member("a"), *placement(placementType="PickFixed", clusterNames=["a"])]
+    assert hold(documents, "a") == ["no change that was tried lets it go"]
 
 
 def test_labels_that_must_not_be_there_or_have_any_value() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted
 from fleet_components.rollout.run_record import RunRecord, preempted
@@ -35,11 +36,11 @@ def stage(name: str, env: str | None = None, **fields: Any) -> dict[str, Any]:
     return {"name": name, "labelSelector": selector, **fields}
 
 
-def run(*stages: dict[str, Any], state: str | None = "Run") -> External:
+def run(*stages: dict[str, Any], state: str | None = "Run", release: str = "0.3.1") -> External:
     strategy = Manifest({"metadata": {"name": "rings"}, "spec": {"stages": list(stages)}})
     spec = {"state": state, "stagedRolloutStrategyName": "rings"}
     update = Manifest({"metadata": {"name": "r1"}, "spec": spec})
-    return External(read_update_run(update, strategy))
+    return External(read_update_run(update, strategy), release=RELEASES[release])
 
 
 def wanted(names: str = "abcde", revision: int = 2) -> Wanted:
@@ -123,7 +124,51 @@ def test_missing_approval_holds_what_follows(
 def test_stage_without_clusters_is_skipped_with_its_tasks() -> None:
     empty = stage("empty", "none", beforeStageTasks=[APPROVAL], afterStageTasks=[APPROVAL])
     none = {"name": "nil", "afterStageTasks": [APPROVAL]}
-    assert waves(old("a").plan(wanted("a"), run(empty, none, CANARY))) == ["1:a"]
+    assert waves(old("a").plan(wanted("a"), run(empty, none, CANARY, release="main-2026-08"))) == ["1:a"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "missing"),
+    [
+        ({"beforeStageTasks": [APPROVAL]}, "r1-before-empty"),
+        ({"afterStageTasks": [APPROVAL]}, "r1-after-empty"),
+    ],
+)
+def test_stage_without_clusters_asks_for_its_approvals_in_older_releases(tasks: dict[str, Any], missing: str) -> None:
+    strategy = run(stage("empty", "none", **tasks), CANARY)
+    world = old("a")
+    assert world.update(wanted("a"), strategy).held == {"a": f"approval {missing} is missing"}
+    assert waves(world.plan(wanted("a"), strategy, Gates(frozenset({missing})))) == ["1:a"]
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        ((CANARY, "empty", PROD), ["1:a+90", "2:b"]),
+        (("empty", CANARY, PROD), ["1:+90", "2:a", "3:b"]),
+        ((CANARY, "empty", "empty", PROD), ["1:a+180", "2:b"]),
+        ((CANARY, PROD, "empty"), ["1:a", "2:b"]),
+    ],
+)
+@pytest.mark.parametrize("as_of", [NOON, None])
+def test_stage_without_clusters_keeps_its_wait_in_older_releases(
+    stages: tuple[Any, ...], expected: list[str], as_of: datetime | None
+) -> None:
+    waiting = stage("empty", "none", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
+    named = [waiting | {"name": f"empty{n}"} if one == "empty" else one for n, one in enumerate(stages)]
+    world = old("ab")
+    assert waves(world.plan(wanted("ab"), run(*named), Gates(as_of=as_of))) == expected
+
+
+def test_long_wait_of_a_stage_without_clusters_is_counted_from_its_begin() -> None:
+    waiting = stage("empty", "none", afterStageTasks=[{"type": "TimedWait", "waitTime": "24h"}])
+    strategy, world = run(CANARY, waiting, PROD), old("ab")
+    plan = world.update(wanted("ab"), strategy, Gates(as_of=NOON))
+    until = "stage empty is followed by a wait of 24h0m0s, until 2026-11-21T12:00:00+00:00"
+    assert (waves(plan), plan.held) == (["1:a"], {"b": until})
+    early = world.update(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=23)))
+    assert (waves(early), early.held) == ([], {"b": until})
+    assert waves(world.plan(wanted("ab"), strategy, Gates(as_of=NOON + timedelta(hours=24)))) == ["2:b"]
 
 
 def test_short_wait_is_waited_out_between_the_stages() -> None:

@@ -1,10 +1,10 @@
-"""Kinds of KubeFleet v0.3.1, as its CustomResourceDefinitions and webhooks declare and check them."""
+"""Kinds of KubeFleet, as its CustomResourceDefinitions and webhooks declare and check them."""
 
 from __future__ import annotations
 
-from fleet_components.admission.kubefleet.kinds import DECLARED, KINDS
+from fleet_components.admission.kubefleet.kinds import DECLARED, kinds_in
 
-__all__ = ["DECLARED", "KINDS", "MADE_BY_SYSTEM"]
+__all__ = ["DECLARED", "MADE_BY_SYSTEM", "kinds_in"]
 
 MADE_BY_SYSTEM = {
     "placement.kubernetes-fleet.io": (

@@ -1,20 +1,21 @@
-"""Kinds of KubeFleet v0.3.1 with their webhooks.
+"""Kinds of KubeFleet with their webhooks.
 
 No webhook checks staged updates; the contents of envelopes are checked when they are unpacked.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 from fleet_components.admission.declared import Declared, kinds_of
-from fleet_components.admission.kubefleet.overlay import OVERLAY
+from fleet_components.admission.kubefleet.overlay import overlay_of
 from fleet_components.admission.kubefleet.webhook.defaults import default_placement
 from fleet_components.admission.kubefleet.webhook.disruption import validate_budget, validate_eviction
 from fleet_components.admission.kubefleet.webhook.overrides import validate_cluster_override, validate_override
 from fleet_components.admission.kubefleet.webhook.placement import validate_placement
 from fleet_components.admission.kubefleet.webhook.taints import validate_member_cluster
 from fleet_components.admission.registry import Kind
+from fleet_components.model.kubefleet.release import Release
 
 _GROUP = "placement.kubernetes-fleet.io"
 _TOLERATIONS = (("spec", "policy", "tolerations"),)
@@ -47,4 +48,8 @@ DECLARED = (
 )
 """Checked kinds, in the order in which they are listed."""
 
-KINDS: tuple[Kind, ...] = kinds_of(DECLARED, OVERLAY)
+
+@cache
+def kinds_in(release: Release) -> tuple[Kind, ...]:
+    """Return the checked kinds of a release, in all their versions."""
+    return kinds_of(DECLARED, overlay_of(release))

@@ -1,12 +1,19 @@
 """Notes on the fields of KubeFleet's kinds: what its definitions do not say.
 
+The data files are of the newest release that is known; what older ones have instead is here, by rule.
+
 Source of the Go types and of the order of their fields: KubeFleet v0.3.1, ``apis/placement`` and ``apis/cluster``.
 """
 
 from __future__ import annotations
 
-from fleet_components.admission.kubefleet.rules import HINTS, RULES
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from fleet_components.admission.kubefleet.rules import ALL_IN_ONE_RULES, HINTS, RULES, SCHEMA_RULES
 from fleet_components.admission.overlay import Overlay
+from fleet_components.model.kubefleet.release import Release, Rule
 
 _CLUSTER_LABELS = {"matchLabels": {"env": "prod"}}
 _PATCH = {"op": "add", "path": "/metadata/labels/tier", "value": "gold"}
@@ -154,19 +161,45 @@ _ORDER = {
     "resourceUsage": "capacity allocatable available observationTime",
 }
 
-OVERLAY = Overlay(
-    package="v1beta1",
-    types=_TYPES,
-    order=_ORDER,
-    examples=_EXAMPLES,
-    pointers={"reportBackStrategy.destination": True},
-    rules=RULES,
-    hints=HINTS,
-    required=("conditions[].type", "conditions[].status", "agentStatus[].type"),
-    loose=(
-        "properties{}.value",
-        "resourceUsage.capacity{}",
-        "resourceUsage.allocatable{}",
-        "resourceUsage.available{}",
-    ),
-)
+_EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
+    Rule.WAIT_TIMES_STRICT: {"waitTime": {"pattern": r"^0|([0-9]+(\.[0-9]+)?(s|m|h))+$"}},
+    Rule.SELECTORS_OF_NAMESPACE_IN_V1: {
+        f"v1.{selectors}[].selectionScope": {"enum": ("NamespaceOnly", "NamespaceWithResources")}
+        for selectors in ("ResourcePlacement.spec.resourceSelectors", "ResourceOverride.spec.clusterResourceSelectors")
+    },
+    Rule.PLACEMENTS_CHECKED_BY_SCHEMA: {
+        "propertySorter.sortOrder": {"enum": None},
+        "topologySpreadConstraints[].whenUnsatisfiable": {"enum": None, "default": None},
+        "unavailablePeriodSeconds": {"minimum": None},
+    },
+}
+"""Attributes of fields in releases without a rule."""
+_LACKING: Mapping[Rule, Mapping[str, str]] = {
+    Rule.SELECTORS_OF_NAMESPACE_IN_V1: dict.fromkeys(ALL_IN_ONE_RULES, "v1"),
+    Rule.PLACEMENTS_CHECKED_BY_SCHEMA: dict.fromkeys(SCHEMA_RULES, ""),
+}
+"""Rules of definitions that releases without a rule lack, by message, with the version that lacks them."""
+
+
+@cache
+def overlay_of(release: Release) -> Overlay:
+    """Return what the definitions of a release do not say."""
+    absent = [rule for rule in Rule if not release.has(rule)]
+    return Overlay(
+        package="v1beta1",
+        types=_TYPES,
+        order=_ORDER,
+        examples=_EXAMPLES,
+        pointers={"reportBackStrategy.destination": True},
+        rules=RULES,
+        hints=HINTS,
+        required=("conditions[].type", "conditions[].status", "agentStatus[].type"),
+        loose=(
+            "properties{}.value",
+            "resourceUsage.capacity{}",
+            "resourceUsage.allocatable{}",
+            "resourceUsage.available{}",
+        ),
+        earlier={field: here for rule in absent for field, here in _EARLIER.get(rule, {}).items()},
+        lacking={message: version for rule in absent for message, version in _LACKING.get(rule, {}).items()},
+    )

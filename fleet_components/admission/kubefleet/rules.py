@@ -74,6 +74,9 @@ _PLACEMENT = (
         _one_namespace_when_accessible,
         "select one namespace, or write statusReportingScope: ClusterScopeOnly",
     ),
+)
+
+_ALL_IN_ONE_RULES = (
     rule(
         "only one namespace selector with NamespaceWithResourceSelectors mode is allowed",
         lambda it: len(_all_in_one(it)) <= 1,
@@ -90,14 +93,14 @@ _PLACEMENT = (
         lambda it: not _all_in_one(it) or len(_namespaces(it)) == 1,
         "move the other namespaces to a placement of their own",
     ),
+)
+
+_BY_SCHEMA = (
     rule(
         "name and labelSelector are mutually exclusive in a resource selector",
         lambda terms: not any(term.get("name") and "labelSelector" in term for term in terms),
         "keep one of the two; two selectors select by both ways",
     ),
-)
-
-_POLICY = (
     rule(
         "affinity, numberOfClusters, topologySpreadConstraints, and tolerations cannot be set when "
         "placementType is PickFixed",
@@ -193,9 +196,23 @@ _STAGED = (
     _no_way("Stop", "Initialize", "write state: Run, or create a run of another name"),
 )
 
-_ALL = (*_PLACEMENT, *_POLICY, *_STRATEGY, *_OVERRIDE, *_DISRUPTION, *_STAGED, _short_name(63), _short_name(127))
+_ALL = (
+    *_PLACEMENT,
+    *_ALL_IN_ONE_RULES,
+    *_BY_SCHEMA,
+    *_STRATEGY,
+    *_OVERRIDE,
+    *_DISRUPTION,
+    *_STAGED,
+    _short_name(63),
+    _short_name(127),
+)
 RULES = {each.message: each for each in _ALL}
 """Rules by message."""
+ALL_IN_ONE_RULES = tuple(each.message for each in _ALL_IN_ONE_RULES)
+"""Messages of the rules for ``selectionScope: NamespaceWithResourceSelectors``."""
+SCHEMA_RULES = tuple(each.message for each in _BY_SCHEMA)
+"""Messages of the rules about the policy and the selectors of a placement."""
 
 _RUN = "create a run of another name"
 _EVICTION = "create an eviction of another name"

@@ -5,10 +5,11 @@ name: what is applied last wins. An override that selects a Namespace applies to
 as well.
 
 An envelope is an object as others are: rules patch or delete it before it is opened, and select
-nothing in it.
+nothing in it. In releases that open it before (``opens``) rules select, patch and delete what is in
+it, and never the envelope.
 
-Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator/override.go`` of
-KubeFleet v0.3.1.
+Source: ``pkg/utils/overrider/overrider.go``, and ``override.go`` and ``envelope.go`` in
+``pkg/controllers/workgenerator``, of KubeFleet.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.envelope import unopened
+from fleet_components.content.envelope import contents_of, is_envelope, unopened
 from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Forms, Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
@@ -81,6 +82,7 @@ class OverrideInForce:
         namespace: its namespace; empty for a ClusterResourceOverride.
         targets: the objects of the placement that it selects, and the namespaces of others.
         rules: its rules that select the member, in order; never empty.
+        opens: True if it changes what is in envelopes, False if it changes envelopes.
     """
 
     kind: str
@@ -88,6 +90,7 @@ class OverrideInForce:
     namespace: str = ""
     targets: tuple[OverrideTarget, ...] = ()
     rules: tuple[RuleInForce, ...] = ()
+    opens: bool = False
 
     @property
     def key(self) -> str:
@@ -96,7 +99,12 @@ class OverrideInForce:
 
 
 def in_force(
-    objects: Iterable[Mapping[str, Any]], cluster: Cluster, overrides: Iterable[ResourceOverride], placement: str
+    objects: Iterable[Mapping[str, Any]],
+    cluster: Cluster,
+    overrides: Iterable[ResourceOverride],
+    placement: str,
+    *,
+    opens: bool = False,
 ) -> tuple[OverrideInForce, ...]:
     """Return the overrides that apply to objects on a member, in the order in which they are applied.
 
@@ -105,10 +113,11 @@ def in_force(
         cluster: the member.
         overrides: overrides of both kinds, in any order.
         placement: the placement, as ``name`` or ``namespace/name``.
+        opens: True if overrides change what is in envelopes, False if they change envelopes.
     """
     ordered = sorted(overrides, key=_order)
     wanted = {target for override in ordered for target in override.targets}
-    known = {target for _, _, targets in selected(objects, wanted) for target in targets}
+    known = {target for _, _, targets in selected(objects, wanted, opens=opens) for target in targets}
     found = []
     for override in ordered:
         targets = tuple(sorted(known.intersection(override.targets)))
@@ -116,7 +125,7 @@ def in_force(
             manifest = override.manifest
             rules = tuple(_rules_in_force(override.spec.policy.override_rules, cluster))
             if rules:
-                found.append(OverrideInForce(manifest.kind, manifest.name, manifest.namespace, targets, rules))
+                found.append(OverrideInForce(manifest.kind, manifest.name, manifest.namespace, targets, rules, opens))
     return tuple(found)
 
 
@@ -143,7 +152,11 @@ def apply_overrides(
         for target in override.targets:
             by_target.setdefault(target, []).append(override)
     found = [Overridden(data) for data in objects]
-    for position, data, targets in selected(objects, by_target.keys()):
+    opens = any(override.opens for override in overrides)
+    for position, data, targets in selected(objects, by_target.keys(), opens=opens):
+        if opens and is_envelope(Manifest(data)):
+            found[position] = _with_contents(data, by_target, cluster)
+            continue
         # The targets of an object begin with those of ClusterResourceOverrides, which ResourceOverrides win over.
         concerning = [override for target in targets for override in by_target[target]]
         found[position] = _overridden(Forms(data, read(data)), concerning, cluster)
@@ -151,23 +164,30 @@ def apply_overrides(
 
 
 def selected(
-    objects: Iterable[Mapping[str, Any]], wanted: Set[OverrideTarget]
+    objects: Iterable[Mapping[str, Any]], wanted: Set[OverrideTarget], *, opens: bool = False
 ) -> Iterator[tuple[int, Mapping[str, Any], tuple[OverrideTarget, ...]]]:
     """Yield the objects that are among what is wanted: position, object, and the names under
     which it is.
+
+    With ``opens`` an envelope is under the names of what is in it.
     """
     # Most objects are of no concern, and their own names alone tell that.
     names = {target.name for target in wanted}
     for position, data in enumerate(objects):
-        metadata = data.get("metadata") or {}
-        if metadata.get("name") in names or metadata.get("namespace") in names:
-            targets = tuple(target for target in targets_of(Manifest(data)) if target in wanted)
+        metadata, manifest = data.get("metadata") or {}, Manifest(data)
+        named = metadata.get("name") in names or metadata.get("namespace") in names
+        if named or (opens and is_envelope(manifest)):
+            targets = tuple(target for target in targets_of(manifest, opens=opens) if target in wanted)
             if targets:
                 yield position, data, targets
 
 
-def targets_of(manifest: Manifest) -> tuple[OverrideTarget, ...]:
-    """Return the names under which overrides may select an object."""
+def targets_of(manifest: Manifest, *, opens: bool = False) -> tuple[OverrideTarget, ...]:
+    """Return the names under which overrides may select an object, or what is in an envelope if
+    they open it.
+    """
+    if opens and is_envelope(manifest):
+        return tuple(dict.fromkeys(target for _, inner in contents_of(manifest) for target in targets_of(inner)))
     own = OverrideTarget(manifest.version, manifest.kind, manifest.name, manifest.group, manifest.namespace)
     if not manifest.namespace:
         return (own,)
@@ -273,6 +293,45 @@ def _overridden(forms: Forms, overrides: Iterable[OverrideInForce], cluster: str
             broken = OverrideError(f"{_SPOILT}: {why}")
             spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
     return Overridden(None, spoilt) if spoilt else Overridden(made.written if made else None, steps=tuple(steps))
+
+
+def _with_contents(
+    envelope: Mapping[str, Any], by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]], cluster: str
+) -> Overridden:
+    """Return an envelope with what overrides make of its contents.
+
+    No API server has stored the contents, so that rules see them as they are written.
+    """
+    made, steps = envelope, list[Step]()
+    for key, inner in contents_of(Manifest(envelope)):
+        concerning = [override for target in targets_of(inner) for override in by_target.get(target, ())]
+        done = _overridden(Forms.alike(inner.data), concerning, cluster)
+        if done.problem:
+            return done
+        for step in done.steps:
+            after = _with_content(made, key, step.data)
+            steps.append(attrs.evolve(step, before=made, data=after))
+            made = after
+    why = unopened(Manifest(made)) if steps else ""
+    if why:
+        override, rule = _last(steps[-1], by_target)
+        return Overridden(None, _problem(envelope, override, rule, cluster, OverrideError(f"{_SPOILT}: {why}")))
+    return Overridden(made, steps=tuple(steps))
+
+
+def _last(
+    step: Step, by_target: Mapping[OverrideTarget, Sequence[OverrideInForce]]
+) -> tuple[OverrideInForce, RuleInForce]:
+    """Return the override and the rule of a step."""
+    overrides = (override for several in by_target.values() for override in several)
+    override = next(override for override in overrides if override.key == step.override)
+    return override, next(rule for rule in override.rules if rule.index == step.rule)
+
+
+def _with_content(envelope: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return an envelope with another object under a key; without the key if that is None."""
+    others = {name: one for name, one in envelope["data"].items() if name != key}
+    return {**envelope, "data": others if data is None else {**envelope["data"], key: data}}
 
 
 def _applied(forms: Forms | None, rule: RuleInForce) -> Forms | None:

@@ -18,6 +18,7 @@ from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.listing import Query, System
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
+from fleet_components.model.kubefleet.release import no_release_or_none
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.wire import read_time
@@ -93,6 +94,8 @@ class Header:
         notes: what was left out and why.
         azure: why what Azure has told of the fleet is older; None if it is not, or has told
             nothing.
+        release: the release of KubeFleet that the hub runs; empty where it does not show a known
+            one.
     """
 
     system: System
@@ -103,6 +106,7 @@ class Header:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
+    release: str = ""
 
     def says_no_more_than(self, before: Header | None) -> bool:
         """Return whether an earlier header says the same, with a time that is not too old."""
@@ -116,6 +120,7 @@ class Header:
         spec = {
             "format": FORMAT,
             "system": self.system.value,
+            **({"release": self.release} if self.release else {}),
             **({} if self.hub else {"hub": False}),
             "asOf": told_time(self.as_of),
             **({"silent": silent} if silent else {}),
@@ -193,6 +198,14 @@ class _Spec:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
+    release: str = attrs.field(default="", metadata={"problem": no_release_or_none})
+
+
+def release_in(folder: Path) -> str:
+    """Return the release of KubeFleet that the header of an observed directory has; empty if it has none."""
+    with suppress(FleetError, OSError):
+        return read_header((folder / HEADER).read_bytes(), HEADER).release
+    return ""
 
 
 def has_hub(folder: Path) -> bool:
@@ -239,4 +252,5 @@ def read_header(text: bytes, file: str) -> Header:
         read.unknown,
         read.notes,
         read.azure,
+        read.release,
     )

@@ -45,9 +45,10 @@ from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.source import Given, Source, gathered
 
 T = TypeVar("T")
 
@@ -180,6 +181,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         observation.unknown,
         observation.notes,
         None if observation.fleet or not _azure(folder) else azure_since(before),
+        observation.release,
     )
     last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
@@ -216,9 +218,15 @@ def _manifest(file: Path) -> Manifest | None:
     return found[0] if len(found) == 1 else None
 
 
+def _source(observation: Observation) -> Source:
+    """Return the policies of an observation, as they are read back from its files."""
+    policies = tuple(map(Manifest, observation.policies))
+    return gathered(Given(policies, hub=True, release=RELEASES.get(observation.release, RELEASE)))
+
+
 def _memory(observation: Observation) -> dict[str, str]:
     # Only of policies is remembered what must not change.
-    resources = resources_of(observation, gathered(Given(tuple(map(Manifest, observation.policies)), hub=True)), KEEPER)
+    resources = resources_of(observation, _source(observation), KEEPER)
     fleet, subjects = memory_texts(resources)
     return {
         FLEET: fleet,

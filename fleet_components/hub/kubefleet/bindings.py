@@ -15,11 +15,14 @@ from fleet_components.hub.kubefleet.snapshots import index_of_content, index_of_
 from fleet_components.hub.kubefleet.written import conditions_of
 from fleet_components.model.kubefleet.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.wire import read_time
 
 _FAILS = ("Overridden", "WorkSynchronized", "Applied", "Available")
-"""Conditions of which one that is False makes a binding fail (``HasBindingFailed`` of KubeFleet v0.3.1)."""
+"""Conditions of which one that is False makes a binding fail (``HasBindingFailed`` of KubeFleet)."""
+_PENDING = ("OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet")
+"""Reasons of such a condition with which a binding is on its way, in releases that look at the reason."""
 _NOT_SENT = ("Overridden", "WorkSynchronized")
 """Conditions of which one that is False keeps the objects of a binding from its member."""
 _UNTRACKABLE = ("NotAllWorkAreAvailabilityTrackable", "NotAllWorksAreAvailabilityTrackable")
@@ -65,7 +68,12 @@ class Bound:
 
 
 def bindings_of(
-    kept: Kept, placement: Manifest, members: Collection[str], as_of: datetime, period: timedelta
+    kept: Kept,
+    placement: Manifest,
+    members: Collection[str],
+    as_of: datetime,
+    period: timedelta,
+    release: Release = RELEASE,
 ) -> tuple[dict[str, Bound], list[str]]:
     """Return the members of a placement by name, and those that it is being removed from.
 
@@ -77,14 +85,16 @@ def bindings_of(
         members: names of the members.
         as_of: the time of the observation.
         period: how long objects have to stand whose readiness cannot be determined.
+        release: the release of KubeFleet.
     """
+    waits = _PENDING if release.has(Rule.PENDING_NOT_FAILED) else ()
     found, going = dict[str, Bound](), []
     for binding in kept.all(PLACEMENTS[placement.kind].binding, placement):
         cluster = binding.data["spec"]["targetCluster"]
         if "deletionTimestamp" in binding.metadata:
             going.append(cluster)
         elif cluster in members:
-            found[cluster] = _bound(binding, kept, as_of - period)
+            found[cluster] = _bound(binding, kept, as_of - period, waits)
     return found, sorted({*going} - found.keys())
 
 
@@ -100,7 +110,7 @@ def ranks_of(bindings: Mapping[str, Bound], policy: PlacementPolicy | None) -> M
     return {name: rank for rank, name in enumerate(names)}
 
 
-def _bound(binding: Manifest, kept: Kept, ready_by: datetime) -> Bound:
+def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collection[str]) -> Bound:
     spec, status = binding.data["spec"], binding.data.get("status")
     generation = binding.metadata.get("generation")
     conditions = {
@@ -112,7 +122,8 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime) -> Bound:
     asked = index_of_content(spec.get("resourceSnapshotName") or "")
     standing = kept.sent.get((cluster, binding.name), ())
     revision = asked if sent else min(standing, default=None)
-    stuck = any(_is(conditions.get(kind), "False") for kind in _FAILS)
+    failing = (conditions.get(kind) for kind in _FAILS)
+    stuck = any(one is not None and _is(one, "False") and one.get("reason") not in pending for one in failing)
     return Bound(
         cluster,
         state,

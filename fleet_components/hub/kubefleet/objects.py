@@ -10,6 +10,7 @@ from fleet_components.content.strip import strip
 from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS, PLACEMENTS
 from fleet_components.hub.kubefleet.queries import DEFINITIONS
+from fleet_components.hub.kubefleet.release import AGENT, is_agent
 from fleet_components.hub.kubefleet.snapshots import Contents
 from fleet_components.hub.listing import Listing, Object, Query
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
@@ -44,7 +45,8 @@ def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
     gone = {
         Query(one.api_version, one.kind, one.namespace) for one in sent if (one.group, one.kind) not in listing.served
     }
-    return {**dict.fromkeys(gone, "is not served"), **listing.refused}
+    refused = {query: why for query, why in listing.refused.items() if query != AGENT}
+    return {**dict.fromkeys(gone, "is not served"), **refused}
 
 
 def definitions_instead(listing: Listing) -> Iterator[Manifest]:
@@ -77,6 +79,8 @@ def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], no
     for data in listing:
         manifest = Manifest(data)
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
+            continue
+        if is_agent(manifest.key):
             continue
         if manifest.metadata.get("deletionTimestamp"):
             notes += () if manifest.key not in newest else [f"{manifest.key} is being deleted, and is left out"]

@@ -52,12 +52,14 @@ class Numbering:
         snapshots: the overrides that the hub has kept.
         rules: the rules of each number, without what goes into Secrets.
         absent: snapshots that bindings list and that are gone.
+        opens: True if overrides change what is in envelopes, False if they change envelopes.
     """
 
     placement: str
     snapshots: Snapshots
     rules: dict[int, Objects] = attrs.field(factory=dict)
     absent: set[ObjectKey] = attrs.field(factory=set)
+    opens: bool = attrs.field(default=False, kw_only=True)
     _numbers: dict[str, int] = attrs.field(factory=dict)
 
     def number(self, listed: Iterable[tuple[str, str, str]], objects: Objects, member: Cluster) -> int | None:
@@ -72,7 +74,9 @@ class Numbering:
         self.absent |= {ObjectKey(GROUP, *name) for name in names if name not in self.snapshots}
         overrides = tuple(self.snapshots[name] for name in names if name in self.snapshots)
         # Also those that differ in what goes into a Secret have one number, since nobody is to see a difference.
-        rules = redacted_content(PlacementOverrides(self.placement, overrides).in_force(objects, member))
+        rules = redacted_content(
+            PlacementOverrides(self.placement, overrides, opens=self.opens).in_force(objects, member)
+        )
         if not rules:
             return None
         number = self._numbers.setdefault(canonical(rules), len(self._numbers))

@@ -18,6 +18,7 @@ from fleet_components.hub.kubefleet.kinds import (
     WORK,
     WRITTEN,
 )
+from fleet_components.hub.kubefleet.release import AGENT
 from fleet_components.hub.kubefleet.snapshots import Contents
 from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.model.codec import decode
@@ -52,6 +53,7 @@ def _steering(listing: Listing) -> Iterator[Query]:
     ]
     for resource in filter(None, map(listing.served.get, wanted)):
         yield Query(resource.api_version, resource.kind, metadata_only=resource.kind == WORK)
+    yield AGENT
 
 
 def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Query]:

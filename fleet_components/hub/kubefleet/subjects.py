@@ -21,6 +21,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.placement import Strategy
+from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
@@ -34,7 +35,12 @@ _EXTERNAL = "External"
 
 
 def subjects_of(
-    listing: Listing, kept: Kept, members: tuple[Object, ...], refused: Collection[ObjectKey], notes: list[str]
+    listing: Listing,
+    kept: Kept,
+    members: tuple[Object, ...],
+    refused: Collection[ObjectKey],
+    notes: list[str],
+    release: Release = RELEASE,
 ) -> tuple[ObservedSubject, ...]:
     """Return the placements with what was decided, sorted by name; notes are added about what is not known.
 
@@ -44,11 +50,12 @@ def subjects_of(
         members: the members, as they are written.
         refused: the placements that are left out.
         notes: notes are added here.
+        release: the release of KubeFleet that the hub runs.
     """
     clusters = {cluster.name: cluster for cluster in map(read_member_cluster, members)}
     snapshots = override_snapshots(listing)
     found = [
-        _Subject.of(listing, kept, Manifest(data), clusters, snapshots).observed(notes)
+        _Subject.of(listing, kept, Manifest(data), clusters, snapshots, release).observed(notes)
         for kind in PLACEMENTS
         for data in listing.all(kind, GROUP)
         if Manifest(data).key not in refused
@@ -90,11 +97,12 @@ class _Subject:
         placement: Manifest,
         clusters: Mapping[str, Cluster],
         snapshots: Snapshots,
+        release: Release,
     ) -> _Subject:
         """Find what the hub keeps of a placement."""
         strategy = decode(Strategy, (placement.data.get("spec") or {}).get("strategy") or {})
         period = timedelta(seconds=strategy.rolling_update.unavailable_period_seconds)
-        bindings, going = bindings_of(kept, placement, clusters, listing.as_of, period)
+        bindings, going = bindings_of(kept, placement, clusters, listing.as_of, period, release)
         return cls(
             listing,
             placement,
@@ -104,7 +112,11 @@ class _Subject:
             Policies.of(kept, placement),
             bindings,
             going,
-            Numbering("/".join(filter(None, (placement.namespace, placement.name))), snapshots),
+            Numbering(
+                "/".join(filter(None, (placement.namespace, placement.name))),
+                snapshots,
+                opens=release.has(Rule.OVERRIDES_IN_ENVELOPES),
+            ),
         )
 
     @property

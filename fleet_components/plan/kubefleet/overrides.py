@@ -44,11 +44,13 @@ class PlacementOverrides(Overrides):
         placement: the placement, as ``name`` or ``namespace/name``.
         overrides: the overrides that may concern it.
         shapes: the custom kinds of its objects whose definition is known.
+        opens: True if overrides change what is in envelopes, False if they change envelopes.
     """
 
     placement: str
     overrides: tuple[ResourceOverride, ...] = ()
     shapes: Shapes = attrs.field(factory=dict)
+    opens: bool = False
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the overrides that select an object and the member, each with those of its rules
@@ -56,7 +58,7 @@ class PlacementOverrides(Overrides):
         """
         if not self.overrides:
             return ()
-        found = in_force(objects, member, self.overrides, self.placement)
+        found = in_force(objects, member, self.overrides, self.placement, opens=self.opens)
         secret, shapes = _secret(objects, found, member), self._needed(objects, found, member)
         return tuple(
             {
@@ -70,7 +72,9 @@ class PlacementOverrides(Overrides):
     def _needed(self, objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> Shapes:
         """Return the shapes of custom kinds that the effect of rules depends on."""
         wanted = {target for item in rules for target in item.targets}
-        concerned = [data for _, data, _ in selected(objects, wanted)] if any(self.shapes.values()) else []
+        concerned = []
+        if any(self.shapes.values()):
+            concerned = [data for _, data, _ in selected(objects, wanted, opens=self.opens)]
         kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
         without = apply_overrides(concerned, rules, member.name, _reader({})) if kinds else []
         with_them = apply_overrides(concerned, rules, member.name, _reader(kinds)) if kinds else []
@@ -103,7 +107,8 @@ def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster)
     the rules.
     """
     wanted, found = {target for item in rules for target in item.targets}, set[OverrideTarget]()
-    for _, data, targets in selected(objects, wanted):
+    opens = any(item.opens for item in rules)
+    for _, data, targets in selected(objects, wanted, opens=opens):
         if is_secret(data) or (is_envelope(Manifest(data)) and _wraps_secret(data, rules, member)):
             found.update(targets)
     return found
@@ -139,14 +144,16 @@ def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, 
 
 
 def concerning(
-    objects: Objects, known: Mapping[OverrideTarget, Sequence[ResourceOverride]], placement: str
+    objects: Objects, known: Mapping[OverrideTarget, Sequence[ResourceOverride]], placement: str, *, opens: bool = False
 ) -> tuple[ResourceOverride, ...]:
     """Return the overrides that select any of the objects of a placement, whatever the member; by
     name.
+
+    With ``opens`` what is in an envelope counts, and not the envelope.
     """
     if not known:
         return ()
-    targets = {target for data in objects for target in targets_of(Manifest(data))}
+    targets = {target for data in objects for target in targets_of(Manifest(data), opens=opens)}
     found = {id(item): item for target in targets for item in known.get(target, ()) if item.is_for(placement)}
     return tuple(sorted(found.values(), key=lambda item: item.manifest.key))
 

@@ -10,6 +10,7 @@ import attrs
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.kubefleet.eviction import EXECUTED
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
@@ -107,7 +108,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     rollout = plan_rollout(
         done,
         wanted,
-        External(runs.run, held=runs.held) if runs else request.strategy,
+        _under(request.strategy, runs),
         before.decisions,
         gates=runs.gates(request.gates) if runs else request.gates,
         # A report is ready once it is made.
@@ -225,6 +226,13 @@ def _faults(request: PlacementSubject, before: PlacementRecord) -> Iterator[Prob
             yield request.run_faults[run.name]
 
 
+def _under(strategy: RollingUpdate | External, runs: RunsInForce | None) -> RollingUpdate | External:
+    """Return a strategy with the update run that is in force."""
+    if runs is None or not isinstance(strategy, External):
+        return strategy
+    return attrs.evolve(strategy, run=runs.run, held=runs.held)
+
+
 def _runs(
     request: PlacementSubject,
     before: PlacementRecord,
@@ -310,7 +318,8 @@ def _in_force(
     """Return the override rules that are in force for a revision on members."""
     clusters, positions = request.inventory.clusters, ((name, request.inventory.position(name)) for name in names)
     asked = {name: (clusters[at], *content) for name, at in positions if at is not None}
-    return in_force(PlacementOverrides(request.key, request.overrides, request.shapes), before, asked, request.done)
+    overrides = PlacementOverrides(request.key, request.overrides, request.shapes, opens=request.opens)
+    return in_force(overrides, before, asked, request.done)
 
 
 def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> str:

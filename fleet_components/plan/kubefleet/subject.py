@@ -18,6 +18,7 @@ from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Release, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
@@ -76,6 +77,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         reports_in: the namespace in which its status can be read too; empty if there is none.
         labels: labels of the placement itself, which nothing is decided by.
         standing_on: returns its objects that stand on a member.
+        release: the release of KubeFleet.
     """
 
     RECORD = PlacementRecord
@@ -109,6 +111,12 @@ class PlacementSubject(Subject[PlacementRecord]):
     reports_in: str = ""
     labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
+    release: Release = RELEASE
+
+    @property
+    def opens(self) -> bool:
+        """True if overrides change what is in envelopes, False if they change envelopes."""
+        return self.release.has(Rule.OVERRIDES_IN_ENVELOPES)
 
     @property
     def kind(self) -> str:
@@ -172,7 +180,15 @@ class PlacementSubject(Subject[PlacementRecord]):
         """Return changes of the member and of the policy."""
         plugins = load_plugins(self.plugins)
         ours = _picked(outcome)
-        return proposals(self.inventory, self.policy, ours, cluster, namespace=self.namespace, plugins=plugins)
+        return proposals(
+            self.inventory,
+            self.policy,
+            ours,
+            cluster,
+            namespace=self.namespace,
+            plugins=plugins,
+            needs_names=not (self.namespace or self.release.has(Rule.NO_NAMES_PICKED)),
+        )
 
     def comparison(self, before: PlacementRecord, outcome: PlacementOutcome, cluster: str) -> str:
         """Return how many points the member is behind the last that was picked, or ahead of the next."""
@@ -253,6 +269,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
+            "release": self.release.name,
         }
 
     @classmethod
@@ -278,6 +295,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
+            release=RELEASES[wire["release"]],
         )
 
 

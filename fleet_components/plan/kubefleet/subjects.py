@@ -17,12 +17,14 @@ from fleet_components.model.kubefleet.override import (
     OverrideTarget,
     ResourceOverride,
 )
+from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
 from fleet_components.plan.apply_mode import ABANDON, ApplyMode
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.kubefleet.overrides import by_target, concerning
+from fleet_components.plan.kubefleet.staged_objects import also_placed
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
@@ -42,7 +44,8 @@ def placement_subjects(
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
-    plugins = meant_for(KUBEFLEET, options.settings.plugins)
+    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.release
+    opens = release.has(Rule.OVERRIDES_IN_ENVELOPES)
     for selected in selections:
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
@@ -50,7 +53,7 @@ def placement_subjects(
         mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
         # What was only compared stands nowhere: applied, it is a new placement.
         new = name in past.reporting and not mode.reports
-        concerned = concerning(content, overrides, placement.key)
+        concerned = concerning(content, overrides, placement.key, opens=opens)
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,
@@ -67,7 +70,13 @@ def placement_subjects(
             untrackable=selected.untrackable,
             protected=is_protected(policy),
             origin=placement.origin.location if placement.origin else "",
-            warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
+            warnings=in_order(
+                (
+                    *selection.warnings,
+                    *in_placement(policy, selected, members, objects),
+                    *also_placed(placement, selection, source.policies, release),
+                )
+            ),
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
             history=placement.spec.revision_history_limit,
@@ -78,6 +87,7 @@ def placement_subjects(
             shapes=source.custom.shapes(content) if concerned else {},
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
+            release=release,
         )
 
 

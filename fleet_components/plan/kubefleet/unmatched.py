@@ -28,7 +28,6 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.record import Objects
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import Vain, meant, problems_of
@@ -80,8 +79,9 @@ def in_evictions(source: Source) -> Iterator[Problem]:
             yield from problems_of(manifest, [_nowhere(("metadata", "name"), manifest.name, names)])
 
 
-def _targets(objects: Objects) -> frozenset[OverrideTarget]:
-    return frozenset(target for data in objects for target in targets_of(Manifest(data)))
+def _targets(placement: PlacementSubject) -> frozenset[OverrideTarget]:
+    manifests = map(Manifest, placement.content)
+    return frozenset(target for manifest in manifests for target in targets_of(manifest, opens=placement.opens))
 
 
 def _of_override(
@@ -187,7 +187,7 @@ def in_overrides(
 ) -> Iterator[Problem]:
     """Yield what overrides ask for in vain."""
     placements = [one.subject for one in subjects if isinstance(one.subject, PlacementSubject)]
-    brought = {one.key: _targets(one.content) for one in placements}
+    brought = {one.key: _targets(one) for one in placements}
     for manifest in source.policies:
         if manifest.kind in (CLUSTER_OVERRIDE, OVERRIDE):
             override = ResourceOverride.from_manifest(manifest)

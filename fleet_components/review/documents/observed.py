@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.hub.folder.header import told_time
 from fleet_components.hub.folder.writing import Changes
+from fleet_components.hub.kubefleet.release import AGENT
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.unanswered import in_words, missed
@@ -41,13 +42,18 @@ class Observed:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Lists that the hub was asked for and has not answered, in words."""
-        return in_words(missed(self.listing.refused)) if self.listing else ()
+        """Lists that the hub was asked for and has not answered, in words.
+
+        Without its agent the release is not known, which is said apart.
+        """
+        asked = missed(self.listing.refused) if self.listing else {}
+        return in_words({query: why for query, why in asked.items() if query != AGENT})
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """Lists that the hub was not to be asked for, in words."""
-        return tuple(one for one in in_words(self.listing.refused) if one not in self.refused) if self.listing else ()
+        refused = self.listing.refused if self.listing else {}
+        return in_words({query: why for query, why in refused.items() if query not in missed(refused)})
 
     @property
     def incomplete(self) -> bool:
@@ -69,10 +75,12 @@ def observed_document(
         before: when the directory was observed last; empty if never.
     """
     observation, refused = found.observation, found.refused
+    unknown = (observation.no_release,) if observation.no_release else ()
     templates = sum(subject.name.startswith(_TEMPLATE) for subject in observation.subjects)
     return {
         "system": str(observation.system),
         "hub": found.has_hub,
+        "release": observation.release or None,
         "asOf": told_time(observation.as_of),
         "before": before or None,
         "directory": str(folder),
@@ -94,5 +102,5 @@ def observed_document(
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
         "grant": found.grant if any("is forbidden" in refusal for refusal in refused) else None,
-        "notes": [*observation.notes, *found.left_out, *changes.remarks],
+        "notes": [*observation.notes, *unknown, *found.left_out, *changes.remarks],
     }

@@ -17,6 +17,7 @@ from fleet_components.content.regular_file import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
+from fleet_components.model.kubefleet.release import RELEASES, Release
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
@@ -72,6 +73,7 @@ class CommandLine:
         pass_over: unsupported kinds that do not prevent a plan.
         skip_checks: names of checks whose warnings are not wanted.
         plugins: import paths of plug-ins that decide with those of the real system.
+        kubefleet: the release of KubeFleet that decides; empty for that of the state.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
             it as well.
@@ -92,6 +94,7 @@ class CommandLine:
     pass_over: frozenset[str] = frozenset()
     skip_checks: frozenset[str] = frozenset()
     plugins: tuple[str, ...] = ()
+    kubefleet: str = ""
     any_state: bool = False
     project: bool = False
     program: bool = True
@@ -278,6 +281,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
+    source = source.of_release(_release(past, command))
     problems = layered(
         (*damaged, *_unnamed(past, command), *map(instead_of, source.problems)),
         lacking(source, past),
@@ -322,6 +326,11 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
 
 
+def _release(past: Past, command: CommandLine) -> Release:
+    """Return the release of KubeFleet that decides: the one that is named, that of the observed hub, or the last."""
+    return RELEASES[command.kubefleet or past.settings.kubefleet]
+
+
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
     """Yield a problem if the state was decided with plug-ins that the command line does not name.
 
@@ -361,6 +370,7 @@ def said_here(problem: Problem) -> Problem:
     """Return a problem worded for a directory, which has options instead of configuration keys."""
     what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
     what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
+    what, hint = (text.replace("fleet:kubefleet=", "--kubefleet ") for text in (what, hint))
     return attrs.evolve(problem, what=what, hint=hint)
 
 

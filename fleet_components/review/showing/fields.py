@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.review.documents.fields import OBJECT_MARKS
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Rule
+from fleet_components.review.documents.fields import KARMADA_CHANGES, OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
@@ -29,6 +30,26 @@ the API asks for nothing.
 Through a hub, and in the forecast of one that was observed, nothing of this is refused: **on a hub** says what the hub
 does with it. "All kinds" are those that are carried out. Kinds that are not here and would steer a fleet are refused as
 a whole; what hubs make themselves, as snapshots, bindings and works, is passed over and counted.
+"""
+
+_RELEASES = """\
+## Releases of KubeFleet
+
+Placements are decided by the rules of one release: {known}. `fleet:kubefleet`, `FleetArgs.kubefleet`, and
+`--kubefleet` of a command name it. Without them it is that of the observed hub whose agent shows it by its image, or
+that of the last update, and otherwise {default}. `main-2026-08` is the main branch of 2026-08-20 (e160c1cd). A hub of
+Azure shows no agent: `fleet observe` says that its release is not known.
+
+These are the rules in which they differ, each a pull request of kubefleet-dev/kubefleet. What guards a hub against its
+users (#682, #702, #708) and what a hub counts in metrics decides nothing, and is not here. The checks of a
+ResourcePlacement are those of its webhook under each release, though hubs do not ask it.
+"""
+
+_KARMADA = """\
+## Releases of Karmada
+
+Policies of Karmada are decided by the rules of 1.19, whatever the control plane runs. With 1.17 and 1.18 it differs in
+these, of all that a plan goes by; interpreters of third-party kinds, as that of FlinkDeployment, change with releases.
 """
 
 
@@ -52,7 +73,7 @@ def fields_markdown(document: Document) -> str:
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
-    parts += [] if document["kind"] else [_marks()]
+    parts += [] if document["kind"] else [_marks(), _releases(), _karmada_releases()]
     return "\n".join([*parts, f"{_last(document)}\n"])
 
 
@@ -61,6 +82,25 @@ def _marks() -> str:
     lines = [f"| `{one.name}` | {one.system} | {one.effect} | {_escaped(one.reason)} |" for one in OBJECT_MARKS]
     head = ["| label or annotation | system | | why |", "| --- | --- | --- | --- |"]
     return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
+
+
+def _releases() -> str:
+    """Return the part of the page about the rules in which releases of KubeFleet differ."""
+    lines = []
+    for rule in Rule:
+        change = rule.value
+        cells = (change.before, change.after, change.left or "the same")
+        lines.append(f"| #{change.number} | {change.since} | {' | '.join(map(_escaped, cells))} |")
+    head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([_RELEASES.format(known=", ".join(RELEASES), default=RELEASE.name), *head, *lines, ""])
+
+
+def _karmada_releases() -> str:
+    """Return the part of the page about the rules in which releases of Karmada differ."""
+    cells = ((one.since, one.source, one.before, one.after) for one in KARMADA_CHANGES)
+    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
+    head = ["| since | source | before | after, and here |", "| --- | --- | --- | --- |"]
+    return "\n".join([_KARMADA, *head, *lines, ""])
 
 
 def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:

@@ -52,7 +52,8 @@ def print_observed(console: Console, document: Document) -> None:
 
 
 def _of_what(document: Document) -> str:
-    system, as_of = _CALLED[document["system"]], document["asOf"]
+    named = filter(None, (_CALLED[document["system"]], document["release"]))
+    system, as_of = " ".join(named), document["asOf"]
     if not document["hub"]:
         return f"{count(document['members'], 'cluster')} as of {as_of}, as members of {system}"
     counted = [count(document["members"], "member"), count(document["policies"], "policy")]

@@ -159,9 +159,12 @@ def _meeting(inventory: Inventory, requirement: PropertyRequirement, candidates:
             raise _failure(error, _FILTERING)
     if not candidates & column.present:
         return 0
-    wanted = _wanted(requirement)
+    wanted, compare = _wanted(requirement), OPERATORS.get(requirement.operator)
+    if compare is None:
+        # Webhooks of releases up to 0.3.1 let any operator pass.
+        raise _failure(f"invalid operator: {requirement.operator}", _FILTERING)
     key = ("property", requirement.name, requirement.operator, wanted)
-    return candidates & inventory.column(key, lambda: _comparing(column, OPERATORS[requirement.operator], wanted))
+    return candidates & inventory.column(key, lambda: _comparing(column, compare, wanted))
 
 
 def _wanted(requirement: PropertyRequirement) -> int:

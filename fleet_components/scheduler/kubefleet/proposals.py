@@ -25,6 +25,7 @@ def proposals(
     *,
     namespace: str = "",
     plugins: Iterable[Plugin] = (),
+    needs_names: bool = False,
 ) -> Proposals:
     """Return what might change the outcome for one member.
 
@@ -35,21 +36,24 @@ def proposals(
         cluster: the member.
         namespace: the namespace of a ResourcePlacement.
         plugins: the plug-ins that decided with KubeFleet's.
+        needs_names: True if PickFixed without names is refused.
     """
     position, policy = inventory.position(cluster), policy or PlacementPolicy(PICK_ALL)
     if position is None:
         return Proposals(stopped="it is no longer a member of the fleet")
     present = inventory.mask_of_names(picked)
     if policy.placement_type == PICK_FIXED:
-        return _fixed(inventory, policy, position)
+        return _fixed(inventory, policy, position, needs_names=needs_names)
     profile, state = PROFILE.extended(plugins), KubeFleetState(inventory, policy, namespace, present=present)
     return _losing(profile, state, position) if has(present, position) else _winning(profile, state, position)
 
 
-def _fixed(inventory: Inventory, policy: PlacementPolicy, position: int) -> Proposals:
+def _fixed(inventory: Inventory, policy: PlacementPolicy, position: int, *, needs_names: bool) -> Proposals:
     name = inventory.names[position]
     if name in policy.cluster_names:
         stopped = ineligibility(inventory.clusters[position], inventory.as_of)
+        if needs_names and set(policy.cluster_names) == {name}:
+            return Proposals(stopped=stopped)
         drop = Edit(POLICY, DROP, _NAMES, name, f"without {name} in clusterNames")
         return Proposals(losing=(((drop,),),), stopped=stopped)
     return Proposals(passing=((Edit(POLICY, ADD, _NAMES, name, f"with {name} in clusterNames"),),))

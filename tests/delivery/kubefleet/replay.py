@@ -37,7 +37,7 @@ from tests.delivery.kubefleet.known import KNOWN
 from tests.delivery.kubefleet.members import Members, ready
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import Key, Step, compared
-from tests.delivery.replay import Known, gathered
+from tests.delivery.replay import RECORDED, Known, gathered
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
 
@@ -84,7 +84,7 @@ class Replay(replay.Replay[Recording, Step]):
     def _refusals(self, key: Key) -> list[str]:
         """What the API server says to an object."""
         old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for data in self.objects.values()))
+        context = Existing(tuple(Manifest(data) for data in self.objects.values()), RECORDED)
         return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission import admit
+from fleet_components.admission import Existing, admit
 from fleet_components.hub.listing import Listing, Object, Query, Resource, System
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
@@ -23,6 +23,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.source import Given, gathered
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
+from tests.delivery.replay import RECORDED
 
 GROUP = "placement.kubernetes-fleet.io"
 _PREFIX = "kubernetes-fleet.io/"
@@ -88,7 +89,7 @@ class RecordedHub:
         self._remember(step)
         there = {Manifest(one).key: one for one in self._all(step)}
         kinds = served(there.values())
-        listing = Listing(System.KUBEFLEET, NOW, kinds)
+        listing = Listing(System.KUBEFLEET, NOW, kinds, release=RECORDED.name)
         while queries := missing(listing):
             listing = listing.with_answers({query: tuple(answer(query, there.values())) for query in queries}, {})
         return listing
@@ -122,7 +123,7 @@ class RecordedHub:
     def _defaulted(self, data: Data) -> dict[str, Any]:
         if Manifest(data).group != GROUP or data["kind"].endswith("Envelope"):
             return dict(data)
-        admission = admit(Manifest(data))
+        admission = admit(Manifest(data), context=Existing((), RECORDED))
         return dict(admission.defaulted.data if not admission.problems else data)
 
     def _version(self, kind: str) -> str:
@@ -130,7 +131,7 @@ class RecordedHub:
 
     def _remember(self, step: Step) -> None:
         """Take down what is selected, and the policies, under the indexes that are new."""
-        selections, _ = gathered(Given(tuple(map(Manifest, self.objects.values())))).selections()
+        selections, _ = gathered(Given(tuple(map(Manifest, self.objects.values())), release=RECORDED)).selections()
         selected = {
             (one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections
         }

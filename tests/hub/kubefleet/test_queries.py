@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from fleet_components.hub.kubefleet.queries import kubefleet_queries
+from fleet_components.hub.kubefleet.release import AGENT
 from fleet_components.hub.listing import Query, Resource
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
@@ -28,7 +29,7 @@ SHOP = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
 def test_of_works_only_their_metadata_is_asked_for() -> None:
     queries = kubefleet_queries(hub_of(member()))
     assert Query(API, "Work", metadata_only=True) in queries
-    assert not [query for query in queries if query.namespace]
+    assert [query for query in queries if query.namespace] == [AGENT]
 
 
 def test_what_the_status_names_is_asked_for_in_its_namespace() -> None:
@@ -62,12 +63,12 @@ def test_events_are_not_asked_for() -> None:
 def test_namespaces_that_labels_select_are_opened_once_they_are_known() -> None:
     labelled = {"group": "", "version": "v1", "kind": "Namespace", "labelSelector": {"matchLabels": {"app": "shop"}}}
     listing = hub_of(placement(labelled), namespace("one", app="shop"), namespace("two"))
-    assert {query.namespace for query in kubefleet_queries(listing)} == {"", "one"}
+    assert {query.namespace for query in kubefleet_queries(listing) if query != AGENT} == {"", "one"}
 
 
 def test_a_namespace_alone_opens_nothing() -> None:
     listing = hub_of(placement({**SHOP, "selectionScope": "NamespaceOnly"}))
-    assert {query.namespace for query in kubefleet_queries(listing)} == {""}
+    assert {query.namespace for query in kubefleet_queries(listing) if query != AGENT} == {""}
 
 
 def test_definitions_of_custom_kinds_are_asked_for() -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.kubefleet.webhook.properties import check_property_selector, property_name_error
+from fleet_components.admission.kubefleet.webhook.properties import (
+    check_each_property,
+    check_property_selector,
+    property_name_error,
+)
 from fleet_components.admission.kubefleet.webhook.resources import check_label_selector
 from fleet_components.admission.registry import Object
 
@@ -13,10 +17,10 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def check_required(affinity: Object) -> Iterator[Finding]:
+def check_required(affinity: Object, *, strict: bool) -> Iterator[Finding]:
     """Yield findings on required terms, which may have label and property selectors but no sorters."""
     for index, term in enumerate(affinity.get(_REQUIRED, {}).get("clusterSelectorTerms", ())):
-        for finding in _check_required_term(term):
+        for finding in _check_required_term(term, strict=strict):
             yield finding.under(_REQUIRED, "clusterSelectorTerms", index)
 
 
@@ -27,13 +31,14 @@ def check_preferred(affinity: Object) -> Iterator[Finding]:
             yield finding.under(_PREFERRED, index, "preference")
 
 
-def _check_required_term(term: Object) -> Iterator[Finding]:
+def _check_required_term(term: Object, *, strict: bool) -> Iterator[Finding]:
     yield from check_label_selector(term.get("labelSelector"), "cluster selector")
     if "propertySorter" in term:
         what = "PropertySorter is not allowed for RequiredDuringSchedulingIgnoredDuringExecution affinity"
         yield Finding(what, ("propertySorter",), f"move it to a preference of {_PREFERRED}")
     if "propertySelector" in term:
-        for finding in check_property_selector(term["propertySelector"]):
+        check = check_property_selector if strict else check_each_property
+        for finding in check(term["propertySelector"]):
             yield finding.under("propertySelector", "matchExpressions")
 
 

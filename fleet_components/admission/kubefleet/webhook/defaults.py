@@ -9,7 +9,9 @@ def default_placement(placement: dict[str, Any]) -> None:
     """Set what the webhook sets in a ClusterResourcePlacement beyond the defaults of the definition."""
     spec = placement["spec"]
     placement.setdefault("status", {})
-    spec.setdefault("policy", {"placementType": "PickAll"})
+    policy = spec.setdefault("policy", {"placementType": "PickAll"})
+    for constraint in policy.get("topologySpreadConstraints") or ():
+        constraint["whenUnsatisfiable"] = constraint.get("whenUnsatisfiable") or "DoNotSchedule"
     strategy = spec.setdefault("strategy", {})
     if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
         strategy.setdefault("rollingUpdate", {})

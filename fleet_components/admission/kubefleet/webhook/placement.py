@@ -1,6 +1,6 @@
 """Validating webhook of placements.
 
-Source: KubeFleet v0.3.1, ``pkg/utils/validator/placement.go``. On a running hub only ClusterResourcePlacements pass
+Source: KubeFleet, ``pkg/utils/validator/placement.go``. On a running hub only ClusterResourcePlacements pass
 through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an invalid one and reports
 it in its status, or never starts its rollout. This package refuses it at once, which helps users more.
 """
@@ -22,6 +22,7 @@ from fleet_components.admission.kubefleet.webhook.resources import (
 )
 from fleet_components.admission.kubefleet.webhook.strategy import check_strategy
 from fleet_components.admission.registry import Object, Request
+from fleet_components.model.kubefleet.release import Rule
 
 _MAX_NAME = 63
 _POLICY = ("spec", "policy")
@@ -59,7 +60,9 @@ def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
             return
         if not (cluster_scoped and any(map(brings_contents, terms))):
             yield from (finding.under(*at) for finding in check_scope(term, scope, cluster_scoped))
-    for finding in check_policy(spec.get("policy", {})):
+    needs_names = cluster_scoped and not request.context.release.has(Rule.NO_NAMES_PICKED)
+    strict = request.context.release.has(Rule.PROPERTY_SELECTORS_STRICT)
+    for finding in check_policy(spec.get("policy", {}), needs_names=needs_names, strict=strict):
         yield finding.under(*_POLICY, clause="the placement policy field is invalid: ")
     for finding in check_strategy(spec.get("strategy", {})):
         yield finding.under("spec", "strategy", clause="the rollout Strategy field  is invalid: ")

@@ -14,18 +14,28 @@ _MAX_NAME = 63
 _TOLERATION = {"key": "Key", "operator": "Operator", "value": "Value", "effect": "Effect"}
 
 
-def check_policy(policy: Object) -> Iterator[Finding]:
-    """Yield findings on a defaulted placement policy; an empty one is ``PickAll``."""
+def check_policy(policy: Object, *, needs_names: bool, strict: bool) -> Iterator[Finding]:
+    """Yield findings on a defaulted placement policy; an empty one is ``PickAll``.
+
+    Args:
+        policy: the policy.
+        needs_names: whether PickFixed needs names of clusters.
+        strict: whether property selectors are held against each other.
+    """
     match policy.get("placementType", "PickAll"):
         case "PickFixed":
-            yield from _check_pick_fixed(policy)
+            yield from _check_pick_fixed(policy, needs_names=needs_names)
         case "PickAll":
-            yield from _check_pick_all(policy)
+            yield from _check_pick_all(policy, strict=strict)
         case "PickN":
-            yield from _check_pick_n(policy)
+            yield from _check_pick_n(policy, strict=strict)
 
 
-def _check_pick_fixed(policy: Object) -> Iterator[Finding]:
+def _check_pick_fixed(policy: Object, *, needs_names: bool) -> Iterator[Finding]:
+    if needs_names and not policy.get("clusterNames"):
+        what = "cluster names cannot be empty for policy type PickFixed"
+        do = "name a member, or write placementType: PickN with numberOfClusters: 0 to place nothing anywhere"
+        yield Finding(what, ("clusterNames",), do)
     yield from _check_names(policy.get("clusterNames", ()))
     if "numberOfClusters" in policy:
         yield _misplaced(
@@ -45,7 +55,7 @@ def _check_pick_fixed(policy: Object) -> Iterator[Finding]:
         )
 
 
-def _check_pick_all(policy: Object) -> Iterator[Finding]:
+def _check_pick_all(policy: Object, *, strict: bool) -> Iterator[Finding]:
     if policy.get("clusterNames"):
         yield _no_names("PickAll")
     if "numberOfClusters" in policy:
@@ -54,7 +64,7 @@ def _check_pick_all(policy: Object) -> Iterator[Finding]:
             "number of clusters must be nil for policy type PickAll, only valid for PickN placement policy type",
         )
     affinity = policy.get("affinity", {}).get("clusterAffinity", {})
-    yield from _under_affinity(check_required(affinity))
+    yield from _under_affinity(check_required(affinity, strict=strict))
     preferred = "preferredDuringSchedulingIgnoredDuringExecution"
     if affinity.get(preferred):
         what = "PreferredDuringSchedulingIgnoredDuringExecution will be ignored for placement policy type PickAll"
@@ -65,12 +75,12 @@ def _check_pick_all(policy: Object) -> Iterator[Finding]:
     yield from _check_tolerations(policy.get("tolerations", ()))
 
 
-def _check_pick_n(policy: Object) -> Iterator[Finding]:
+def _check_pick_n(policy: Object, *, strict: bool) -> Iterator[Finding]:
     if policy.get("clusterNames"):
         yield _no_names("PickN")
     yield from _check_number(policy.get("numberOfClusters"))
     affinity = policy.get("affinity", {}).get("clusterAffinity", {})
-    yield from _under_affinity(check_required(affinity))
+    yield from _under_affinity(check_required(affinity, strict=strict))
     yield from _under_affinity(check_preferred(affinity))
     yield from _check_spread(policy.get("topologySpreadConstraints", ()))
     yield from _check_tolerations(policy.get("tolerations", ()))
@@ -87,7 +97,7 @@ def _check_number(number: int | None) -> Iterator[Finding]:
 
 def _check_spread(constraints: Sequence[Object]) -> Iterator[Finding]:
     for index, constraint in enumerate(constraints):
-        unsatisfiable = constraint["whenUnsatisfiable"]
+        unsatisfiable = constraint.get("whenUnsatisfiable") or "DoNotSchedule"
         if unsatisfiable not in ("DoNotSchedule", "ScheduleAnyway"):
             path = ("topologySpreadConstraints", index, "whenUnsatisfiable")
             yield Finding(f"unknown unsatisfiable type {unsatisfiable}", path, "write whenUnsatisfiable: DoNotSchedule")

@@ -16,6 +16,8 @@ from fleet_components.model.quantity import Quantity, is_quantity, parse_quantit
 _RESOURCE_PREFIX = "resources.kubernetes-fleet.io/"
 _CAPACITIES = ("allocatable", "available", "total")
 _OPERATORS = ("Gt", "Ge", "Eq", "Ne", "Lt", "Le")
+_ONE_VALUE = 'write, for example, values: ["5"]'
+_A_QUANTITY = 'write a number or a quantity, such as values: ["16Gi"]'
 
 
 def check_property_selector(selector: Object) -> Iterator[Finding]:
@@ -28,6 +30,14 @@ def check_property_selector(selector: Object) -> Iterator[Finding]:
         if error := _contradiction(same):
             what = f"inconsistent requirements on property {name}: {error}"
             yield Finding(what, (requirements.index(same[-1]),), "no cluster can satisfy both; change one of them")
+
+
+def check_each_property(selector: Object) -> Iterator[Finding]:
+    """Yield findings on the requirements of a property selector, each alone, as in releases that hold them not
+    against each other.
+    """
+    for index, requirement in enumerate(selector["matchExpressions"]):
+        yield from (finding.under(index) for finding in _check_alone(requirement))
 
 
 def property_name_error(name: str) -> str:
@@ -61,20 +71,38 @@ def _resource_name_error(name: str) -> str:
     return f"property name {name} is not valid: {'; '.join(errors)}" if errors else ""
 
 
-def _check_requirement(requirement: Object) -> Iterator[Finding]:
+def _check_alone(requirement: Object) -> Iterator[Finding]:
     name, operator, values = requirement["name"], requirement["operator"], requirement["values"]
-    if error := property_name_error(name):
+    yield from _check_name(name)
+    if operator in _OPERATORS and len(values) != 1:
+        yield Finding(f"operator {operator} requires exactly one value, got {len(values)}", ("values",), _ONE_VALUE)
+    for place, value in enumerate(values):
+        error = _quantity_error(value)
+        if error:
+            what = f"invalid values for property {name}: value {value} is not a valid resource.Quantity: {error}"
+            yield Finding(what, ("values", place), _A_QUANTITY)
+            return
+
+
+def _check_name(name: str) -> Iterator[Finding]:
+    error = property_name_error(name)
+    if error:
         do = "write, for example, name: resources.kubernetes-fleet.io/available-cpu"
         yield Finding(f"invalid property name {name}: {error}", ("name",), do)
+
+
+def _check_requirement(requirement: Object) -> Iterator[Finding]:
+    name, operator, values = requirement["name"], requirement["operator"], requirement["values"]
+    yield from _check_name(name)
     prefix = f"invalid requirement on property {name}:"
     if operator not in _OPERATORS:
         yield Finding(f"{prefix} unsupported operator {operator}", ("operator",), f"one of {', '.join(_OPERATORS)}")
     elif len(values) != 1:
         what = f"{prefix} operator {operator} requires exactly one value, got {len(values)}"
-        yield Finding(what, ("values",), 'write, for example, values: ["5"]')
+        yield Finding(what, ("values",), _ONE_VALUE)
     elif error := _quantity_error(values[0]):
         what = f'{prefix} value "{values[0]}" is not a valid resource.Quantity: {error}'
-        yield Finding(what, ("values", 0), 'write a number or a quantity, such as values: ["16Gi"]')
+        yield Finding(what, ("values", 0), _A_QUANTITY)
 
 
 def _quantity_error(value: str) -> str:
