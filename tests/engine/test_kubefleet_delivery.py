@@ -169,6 +169,35 @@ def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory])
     assert "the hub does not know lab" in refused.text
 
 
+def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
+    stack: Engine[HubStory], hub: KubeFleetHub
+) -> None:
+    """It is gone from the hub before it is created anew; the preview says what its members get."""
+    tale = stack.world
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    tale.objects = {"shop": shop, "web": web(), "placement": placement()}
+    assert (first := stack.up()).ok, first.text
+    hub.settle()
+    before = hub.hub.get("deployment", "web", "-n", "shop")["metadata"]["uid"]
+    new = web("web:2")
+    new["spec"]["selector"] = {"matchLabels": {"app": "www"}}
+    new["spec"]["template"]["metadata"] = {"labels": {"app": "www"}}
+    tale.objects["web"] = new
+    seen, done = stack.preview(), stack.up()
+    print(seen.text, seen.changes, sep="\n")
+    assert done.ok, done.text
+
+    assert done.changes == seen.changes
+    live = hub.hub.get("deployment", "web", "-n", "shop")
+    assert live["metadata"]["uid"] != before
+    assert "deletionTimestamp" not in live["metadata"]
+    hub.settle()
+    code, told = status(stack, "--strict")
+    print(code, told)
+    print({name: tale.image(name) for name in tale.planes})
+    assert stack.preview().changes == {}
+
+
 def placement() -> Data:
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
     spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
