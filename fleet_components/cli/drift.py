@@ -121,7 +121,7 @@ def drift(
 _OF_PLANS = {
     **{name: f"--{name}" for name in ("confirm", "approve", "lost", "returned")},
     "pass_over": "--pass-over",
-    "skip_checks": "--skip-check",
+    "skip_check": "--skip-check",
     "plugins": "--plugin",
     "kubefleet": "--kubefleet",
     "as_of": "--as-of",

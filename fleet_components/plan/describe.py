@@ -190,10 +190,15 @@ def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
         yield Line("moved" if kept else "left", f"{few(keys, _OBJECTS_SHOWN)} on {few(where)} ({number}): {text}")
 
 
+_ON_HUB = "; it is deleted from the hub and created anew there, and the hub takes it off its members in between"
+
+
 def _replaced(plan: FleetPlan) -> Iterator[Line]:
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    through_hubs = {decided.name for decided in plan.subjects if decided.hub}
     for one in plan.replacements:
-        found[str(one.key), one.subject, _why_anew(one)].append(one.cluster)
+        why = _why_anew(one) + (_ON_HUB if one.subject in through_hubs else "")
+        found[str(one.key), one.subject, why].append(one.cluster)
     for (key, subject, why), clusters in sorted(found.items()):
         text = f"{key} of {subject} on {few(clusters)}: replaced, because {why}"
         yield Line("lost", text)

@@ -304,12 +304,17 @@ def _mended(subjects: Sequence[Decided], past: Past, options: Options) -> tuple[
 def _as_applied(
     subjects: Sequence[Decided], past: Past, options: Options
 ) -> tuple[tuple[Decided, ...], tuple[Replacement, ...]]:
-    """Return the decisions, with what hubs cannot apply, and the objects that are made anew, which hubs never do."""
-    of_hubs = {one.name for one in subjects if one.hub or options.hub}
+    """Return the decisions, with what hubs cannot apply, and the objects that are made anew.
+
+    A hub never makes an object anew on a member. But what goes through a hub is written to it by the
+    provider, which deletes the object there and creates it anew: the hub takes it from its members
+    in between.
+    """
     found = grouped(replacements(subjects, past), lambda one: one.subject)
-    applied = (with_unapplied(one, found.get(one.name, ())) if one.name in of_hubs else one for one in subjects)
-    left = (one for name, some in found.items() if name not in of_hubs for one in some)
-    return tuple(applied), tuple(left)
+    if options.hub:
+        return tuple(with_unapplied(one, found.get(one.name, ())) for one in subjects), ()
+    applied = (with_unapplied(one, ()) if one.hub else one for one in subjects)
+    return tuple(applied), tuple(one for some in found.values() for one in some)
 
 
 def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:

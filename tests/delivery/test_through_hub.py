@@ -118,6 +118,27 @@ def test_what_is_held_goes_on_by_the_hub_itself(way: str, who: str) -> None:
     assert f"maxSurge allows 2 clusters at a time, and 2 have it; {who} goes on" in seen.text
 
 
+def test_what_the_hub_takes_off_its_members_to_be_made_anew_is_guarded(driver: InProcess) -> None:
+    """The provider deletes it on the hub: what stands on the members goes with it."""
+    claim: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "one"},
+    }
+    driver.world.extra = [claim]
+    assert driver.up().ok
+    claim["spec"]["storageClassName"] = "two"
+    refused = driver.preview()
+    assert not refused.ok
+    assert "PersistentVolumeClaim shop/data" in refused.text
+    assert "created anew there, and the hub takes it off its members in between" in refused.text
+    given = re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)
+    driver.world.config["confirm"] = ",".join(given)
+    assert (done := driver.up()).ok, done.text
+    assert driver.preview().changes == {}
+
+
 def affinity(region: str) -> dict[str, Any]:
     terms = [{"labelSelector": {"matchLabels": {"region": region}}}]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": terms}}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.hub_stories import KUBEFLEET, Data, HubStory, hub, moves, stack, status, takes_over, web
+from tests.engine.hub_stories import KUBEFLEET, Data, HubStory, hub, moves, stack, status, takes_over, uid, web
 from tests.hubs.kubefleet import KubeFleetHub
 
 __all__ = ["hub", "stack"]
@@ -172,13 +172,13 @@ def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory])
 def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
     stack: Engine[HubStory], hub: KubeFleetHub
 ) -> None:
-    """It is gone from the hub before it is created anew; the preview says what its members get."""
+    """It is gone from the hub, and from its members, before it is created anew; the preview says so."""
     tale = stack.world
     shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     tale.objects = {"shop": shop, "web": web(), "placement": placement()}
     assert (first := stack.up()).ok, first.text
     hub.settle()
-    before = hub.hub.get("deployment", "web", "-n", "shop")["metadata"]["uid"]
+    before = {name: uid(plane) for name, plane in (*tale.planes.items(), ("hub", hub.hub))}
     new = web("web:2")
     new["spec"]["selector"] = {"matchLabels": {"app": "www"}}
     new["spec"]["template"]["metadata"] = {"labels": {"app": "www"}}
@@ -186,15 +186,15 @@ def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
     seen, done = stack.preview(), stack.up()
     print(seen.text, seen.changes, sep="\n")
     assert done.ok, done.text
-
     assert done.changes == seen.changes
-    live = hub.hub.get("deployment", "web", "-n", "shop")
-    assert live["metadata"]["uid"] != before
-    assert "deletionTimestamp" not in live["metadata"]
+    assert "Deployment shop/web of ClusterResourcePlacement/shop on east, west: replaced" in seen.text
     hub.settle()
+    after = {name: uid(plane) for name, plane in (*tale.planes.items(), ("hub", hub.hub))}
+    assert None not in after.values()
+    assert not set(after.values()) & set(before.values())
     code, told = status(stack, "--strict")
-    print(code, told)
-    print({name: tale.image(name) for name in tale.planes})
+    assert code == 0, told
+    assert {name: tale.image(name) for name in tale.planes} == {"east": "web:2", "west": "web:2"}
     assert stack.preview().changes == {}
 
 
