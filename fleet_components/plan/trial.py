@@ -1,0 +1,129 @@
+"""Try what a subject would send to a member if a part of an override were left out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import attrs
+
+from fleet_components.content.overridden import Object, Overridden
+from fleet_components.content.override_parts import Part
+from fleet_components.content.revision import canonical
+from fleet_components.content.secret import is_hidden
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.record import Objects
+
+
+class Unchanged(NamedTuple):
+    """Why a part changes nothing in an object.
+
+    Attributes:
+        what: the reason, as the rest of a sentence.
+        hint: what was probably meant.
+    """
+
+    what: str
+    hint: str = ""
+
+
+def has_value(manifest: Manifest) -> Unchanged:
+    """Return that an operation writes what is there already."""
+    return Unchanged(f"{manifest.key} has that value already", "take it out, or write another value")
+
+
+class Trial(ABC):
+    """One subject, to try overrides on each of its members.
+
+    Its members are those that have the subject or that its policy may choose later: a rule for
+    these is tried in the same way.
+    """
+
+    @cached_property
+    @abstractmethod
+    def members(self) -> Sequence[Cluster]:
+        """The members."""
+
+    @cached_property
+    @abstractmethod
+    def reached(self) -> Mapping[str, Manifest]:
+        """The overrides that select any of the objects, as ``Kind namespace/name``, each with the
+        first object that it selects.
+        """
+
+    @abstractmethod
+    def applies(self, override: str, rule: int, member: Cluster) -> bool:
+        """Return whether a rule of an override that reaches the subject selects a member."""
+
+    @abstractmethod
+    def alike(self, member: Cluster) -> Hashable:
+        """Return what members have in common for which the overrides do the same."""
+
+    @abstractmethod
+    def results(self, member: Cluster, left_out: Collection[Part] = ()) -> Sequence[Overridden]:
+        """Return what overrides make of each object, without some parts of one of them."""
+
+    @abstractmethod
+    def emitted(self, results: Sequence[Overridden]) -> Objects:
+        """Return what a member gets of results without problems."""
+
+    @abstractmethod
+    def unchanged(self, part: Part, data: Mapping[str, Any]) -> Unchanged:
+        """Return why a part changes nothing in an object that it finds in this form."""
+
+    def alike_objects(self, one: Object | None, other: Object | None) -> bool:
+        """Return whether two forms of an object mean the same; None is a deleted one."""
+        return one == other
+
+    def made(self, member: Cluster, left_out: Collection[Part] = ()) -> Objects | None:
+        """Return what a member gets; None if that is unknown: a rule fails, or data is hidden."""
+        results = self.results(member, left_out)
+        unknown = any(result.problem or is_hidden(result.data) for result in results)
+        return None if unknown else self.emitted(results)
+
+
+@attrs.frozen
+class Tried:
+    """A subject on one member, where a part of an override makes no difference."""
+
+    trial: Trial
+    member: Cluster
+
+    def results(self, left_out: Collection[Part] = ()) -> Sequence[Overridden]:
+        """Return what overrides make of each object there, without some parts of one of them."""
+        return self.trial.results(self.member, left_out)
+
+
+def without_effect(parts: Collection[Part], trials: Sequence[Trial]) -> dict[Part, Tried | None]:
+    """Return the parts of overrides that make no difference to what any member gets.
+
+    Each comes with the first place in which it was tried; None if there is none. Where a rule
+    fails, nothing is known of the others: they count as having an effect.
+    """
+    open_: dict[Part, Tried | None] = dict.fromkeys(parts)
+    for trial in trials:
+        alike = set[Hashable]()
+        for member in trial.members if open_ else ():
+            here = [part for part in open_ if _concerns(trial, part, member)]
+            if not here or trial.alike(member) in alike:
+                continue
+            alike.add(trial.alike(member))
+            made = trial.made(member)
+            for part in here:
+                if made is None or not _same(made, trial.made(member, [part])):
+                    del open_[part]
+                elif open_[part] is None:
+                    open_[part] = Tried(trial, member)
+    return open_
+
+
+def _concerns(trial: Trial, part: Part, member: Cluster) -> bool:
+    return part.override in trial.reached and trial.applies(part.override, part.rule, member)
+
+
+def _same(made: Objects, other: Objects | None) -> bool:
+    # In Python 1 equals True, and 1.0.
+    return made == other and canonical(list(made)) == canonical(list(other or ()))
