@@ -58,9 +58,9 @@ class Idle:
         below = [one for each in part.parts for one in self._told(each, found)]
         if part not in found:
             return below
-        if part.parts and all(one in found for one in part.parts):
-            reasons = {why for _, why in below}
-            return [(part, *reasons)] if len(reasons) == 1 else below
+        reasons = {why.by or why for _, why in below}
+        if len(reasons) != 1 and part.parts and all(one in found for one in part.parts):
+            return below
         tried = found[part]
         why = self._of_others(part) if tried is None else self._why(part, tried)
         return [(part, why)] if why else []
@@ -69,17 +69,30 @@ class Idle:
         """Return why a part makes no difference where it was tried."""
         with_it, without = tried.results(), tried.results([part])
         own = [_step_of(result, part) for result in with_it]
-        undone = (
-            self._undone(tried.trial, step, result, other)
+        touched = [
+            (step, self._undone(tried.trial, step, result, other), result)
             for step, result, other in zip(own, with_it, without, strict=True)
             if step
-        )
-        if why := next(filter(None, undone), None):
-            return why
-        step = next(filter(None, own), None)
-        if step is None:
+        ]
+        if not touched:
             return _BEFORE
-        return tried.trial.unchanged(part, step.before) if self._alone(part, tried) else _TWICE
+        why = next((undone for _, undone, _ in touched if undone), None)
+        if why:
+            return why
+        step, _, result = touched[0]
+        if not self._alone(part, tried):
+            return _TWICE
+        return self._as_before(part, tried, result) or tried.trial.unchanged(part, step.before)
+
+    def _as_before(self, part: Part, tried: Tried, result: Overridden) -> Unchanged | None:
+        """Return the rule without which a part would change an object; None if there is none."""
+        for step in result.steps:
+            if (step.override, step.rule) == (part.override, part.rule):
+                return None
+            others = (_step_of(one, part) for one in tried.results([self._rule(step)]))
+            if any(one and not tried.trial.alike_objects(one.before, one.data) for one in others):
+                return Unchanged(f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT)
+        return None
 
     def _undone(self, trial: Trial, own: Step, result: Overridden, other: Overridden) -> Unchanged | None:
         """Return what undoes a change of an object; None if a part does not change it.
@@ -98,29 +111,37 @@ class Idle:
         for step in result.steps[result.steps.index(own) + 1 :]:
             key = step.override, step.rule
             if key in without and trial.alike_objects(step.data, without[key]):
-                return Unchanged(self._overwritten(fields, own, step), _TAKE_OUT)
+                return self._overwritten(fields, own, step)
         return Unchanged(f"members do not get what it sets{_shown(fields)}", "take it out")
 
-    def _overwritten(self, fields: Sequence[FieldPath], own: Step, later: Step) -> str:
-        rule = next(one for one in self.rules[later.override] if one.rule == later.rule)
-        origin = self.overrides[later.override].origin
-        place = attrs.evolve(origin, line=origin.locate(rule.rule_path)).location if origin else ""
-        by = ", ".join(filter(None, [later.override, f"rule [{later.rule}]", place]))
+    def _overwritten(self, fields: Sequence[FieldPath], own: Step, later: Step) -> Unchanged:
+        by = self._named(later)
         if later.data is None:
-            return f"has no effect: the object is deleted by {by}"
+            return Unchanged(f"has no effect: the object is deleted by {by}", "take it out", by)
         again = all(value_at(later.data, path) == value_at(own.data, path) for path in fields)
-        return f"what it sets{_shown(fields)} is {'set again' if again else 'overwritten'} by {by}"
+        what = f"what it sets{_shown(fields)} is {'set again' if again else 'overwritten'} by {by}"
+        return Unchanged(what, _TAKE_OUT, by)
 
     def _alone(self, part: Part, tried: Tried) -> bool:
         """Return whether a part changes nothing where the rest of its rule is left out."""
         mine = set(part.all)
-        rule = next(one for one in self.rules[part.override] if one.rule == part.rule)
-        others = [one for one in rule.all if not one.parts and one not in mine]
+        others = [one for one in self._rule(part).all if not one.parts and one not in mine]
         steps = [_step_of(result, part) for result in tried.results(others)] if others else []
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
 
+    def _rule(self, of: Part | Step) -> Part:
+        return next(one for one in self.rules[of.override] if one.rule == of.rule)
+
+    def _named(self, step: Step) -> str:
+        """Return a rule as ``Kind namespace/name, rule [0], file:line``."""
+        origin = self.overrides[step.override].origin
+        place = attrs.evolve(origin, line=origin.locate(self._rule(step).rule_path)).location if origin else ""
+        return ", ".join(filter(None, [step.override, f"rule [{step.rule}]", place]))
+
     def _of_others(self, part: Part) -> Unchanged | None:
-        """Return that a rule is for members that the objects do not go to; None if it selects none."""
+        """Return that a rule is for members that the objects do not go to; None if it selects
+        none, or if they go nowhere: that is said of their policies.
+        """
         reaching = [trial for trial in self.trials if part.override in trial.reached]
         names = {
             member.name
@@ -128,7 +149,7 @@ class Idle:
             for member in self.inventory.clusters
             if trial.applies(part.override, part.rule, member)
         }
-        if not names:
+        if not names or not all(trial.is_placed for trial in reaching):
             return None
         objects = few([str(trial.reached[part.override].key) for trial in reaching], _FIELDS_SHOWN)
         what = f"has no effect: it is for {few(sorted(names))} alone, and {objects} does not go there"

@@ -24,10 +24,12 @@ class Unchanged(NamedTuple):
     Attributes:
         what: the reason, as the rest of a sentence.
         hint: what was probably meant.
+        by: the rule that undoes it; empty if none does.
     """
 
     what: str
     hint: str = ""
+    by: str = ""
 
 
 def has_value(manifest: Manifest) -> Unchanged:
@@ -46,6 +48,11 @@ class Trial(ABC):
     @abstractmethod
     def members(self) -> Sequence[Cluster]:
         """The members."""
+
+    @property
+    @abstractmethod
+    def is_placed(self) -> bool:
+        """True if any member has the subject."""
 
     @cached_property
     @abstractmethod

@@ -51,6 +51,11 @@ class TemplateTrial(Trial):
             if cluster.name in chosen or (placement and _may_choose(placement, cluster))
         ]
 
+    @property
+    def is_placed(self) -> bool:
+        """True if any member has it."""
+        return bool(self.outcome.goal.decisions)
+
     @cached_property
     def reached(self) -> Mapping[str, Manifest]:
         """The override policies that select the object as it is read, which they may change later."""

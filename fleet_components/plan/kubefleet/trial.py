@@ -48,6 +48,11 @@ class PlacementTrial(Trial):
         clusters = self.subject.inventory.clusters
         return [cluster for cluster in clusters if cluster.name in chosen or _may_pick(policy, cluster)]
 
+    @property
+    def is_placed(self) -> bool:
+        """True if any member has it."""
+        return bool(self.outcome.goal.decisions)
+
     @cached_property
     def reached(self) -> Mapping[str, Manifest]:
         """The overrides, each with the first object that it selects."""
