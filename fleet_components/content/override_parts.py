@@ -23,6 +23,7 @@ class Part:
         path: its field in the override.
         written: what is written there.
         parts: the parts that it consists of; none or several, since a single one stands for both.
+        is_rule: True if it is all that its rule consists of.
         neutral: what takes its place where it is left out; None to take it out of its list or map.
     """
 
@@ -32,6 +33,7 @@ class Part:
     path: FieldPath
     written: Any = attrs.field(repr=False)
     parts: tuple[Part, ...] = ()
+    is_rule: bool = False
     neutral: Mapping[str, Any] | None = None
 
     @property
@@ -51,9 +53,10 @@ class Part:
         return made
 
 
-def whole(part: Part, parts: tuple[Part, ...]) -> Part:
-    """Return a part that consists of others; the other one itself if there is only one."""
-    return parts[0] if len(parts) == 1 else attrs.evolve(part, parts=parts)
+def whole(rule: Part, parts: tuple[Part, ...]) -> Part:
+    """Return a rule that consists of parts; the part itself if there is only one."""
+    made = parts[0] if len(parts) == 1 else attrs.evolve(rule, parts=parts)
+    return attrs.evolve(made, is_rule=True)
 
 
 def _without(data: Any, path: FieldPath, neutral: Mapping[str, Any] | None) -> Any:

@@ -46,10 +46,10 @@ class Idle:
         """Yield a problem for each part without an effect; one for a rule as a whole if all its
         parts have the same reason.
         """
-        every = [part for rules in self.rules.values() for rule in rules for part in rule.all]
+        every = [part for rules in self.rules.values() for rule in rules if rule.written for part in rule.all]
         found = without_effect(every, self.trials)
         for override, rules in self.rules.items():
-            for part, why in (one for rule in rules for one in self._told(rule, found)):
+            for part, why in [one for rule in rules for one in self._told(rule, found)]:
                 path = part.path if found[part] else part.rule_path
                 yield self.overrides[override].problem(why.what, path, why.hint)
 
@@ -89,6 +89,8 @@ class Idle:
         for step in result.steps:
             if (step.override, step.rule) == (part.override, part.rule):
                 return None
+            if step.before == step.data:
+                continue
             others = (_step_of(one, part) for one in tried.results([self._rule(step)]))
             if any(one and not tried.trial.alike_objects(one.before, one.data) for one in others):
                 return Unchanged(f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT)

@@ -85,9 +85,10 @@ class Trial(ABC):
         """Return whether two forms of an object mean the same; None is a deleted one."""
         return one == other
 
-    def made(self, member: Cluster, left_out: Collection[Part] = ()) -> Objects | None:
-        """Return what a member gets; None if that is unknown: a rule fails, or data is hidden."""
-        results = self.results(member, left_out)
+    def made(self, results: Sequence[Overridden]) -> Objects | None:
+        """Return what a member gets of results; None if that is unknown: a rule fails, or data is
+        hidden.
+        """
         unknown = any(result.problem or is_hidden(result.data) for result in results)
         return None if unknown else self.emitted(results)
 
@@ -118,13 +119,24 @@ def without_effect(parts: Collection[Part], trials: Sequence[Trial]) -> dict[Par
             if not here or trial.alike(member) in alike:
                 continue
             alike.add(trial.alike(member))
-            made = trial.made(member)
+            for part in _effective(Tried(trial, member), here):
+                del open_[part]
             for part in here:
-                if made is None or not _same(made, trial.made(member, [part])):
-                    del open_[part]
-                elif open_[part] is None:
+                if part in open_ and open_[part] is None:
                     open_[part] = Tried(trial, member)
     return open_
+
+
+def _effective(there: Tried, parts: Collection[Part]) -> list[Part]:
+    """Return the parts that make a difference in one place."""
+    results = there.results()
+    made = there.trial.made(results)
+    if made is None:
+        return list(parts)
+    changing = {(step.override, step.rule) for result in results for step in result.steps if step.before != step.data}
+    # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
+    tried = [part for part in parts if not part.is_rule or (part.override, part.rule) in changing]
+    return [part for part in tried if not _same(made, there.trial.made(there.results([part])))]
 
 
 def _concerns(trial: Trial, part: Part, member: Cluster) -> bool:

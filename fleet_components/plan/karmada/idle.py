@@ -29,8 +29,7 @@ def idle_rules(templates: Templates, subjects: Iterable[Decided], inventory: Inv
         empty = (rule for rule in rules[key] if not rule.written)
         yield from (policy.problem(_EMPTY, rule.path, "write what it changes, or take it out") for rule in empty)
     if policies:
-        written = {key: tuple(rule for rule in found if rule.written) for key, found in rules.items()}
-        yield from Idle(written, policies, list(_trials(templates, subjects)), inventory).problems()
+        yield from Idle(rules, policies, list(_trials(templates, subjects)), inventory).problems()
 
 
 def _trials(templates: Templates, subjects: Iterable[Decided]) -> Iterator[TemplateTrial]:
