@@ -17,6 +17,9 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.record import Objects
 
+MOST_RULES = 30_000
+"""The most rules that are carried out, in a search for parts without effect, to find none: seconds."""
+
 
 class Unchanged(NamedTuple):
     """Why a part changes nothing in an object.
@@ -105,11 +108,19 @@ class Tried:
         return self.trial.results(self.member, left_out)
 
 
-def without_effect(parts: Collection[Part], trials: Sequence[Trial]) -> dict[Part, Tried | None]:
+def without_effect(
+    parts: Collection[Part], trials: Sequence[Trial], most: int = MOST_RULES
+) -> dict[Part, Tried | None]:
     """Return the parts of overrides that make no difference to what any member gets.
 
     Each comes with the first place in which it was tried; None if there is none. Where a rule
-    fails, nothing is known of the others: they count as having an effect.
+    fails, nothing is known of the others: they count as having an effect. So do those that are
+    not tried to the end.
+
+    Args:
+        parts: the parts.
+        trials: the subjects.
+        most: how many rules may be carried out in vain.
     """
     open_: dict[Part, Tried | None] = dict.fromkeys(parts)
     for trial in trials:
@@ -119,24 +130,35 @@ def without_effect(parts: Collection[Part], trials: Sequence[Trial]) -> dict[Par
             if not here or trial.alike(member) in alike:
                 continue
             alike.add(trial.alike(member))
-            for part in _effective(Tried(trial, member), here):
-                del open_[part]
+            there = Tried(trial, member)
+            results = there.results()
+            vain, free = _vain(there, results, here)
+            most -= len(vain) * sum(len(result.steps) for result in results)
             for part in here:
-                if part in open_ and open_[part] is None:
-                    open_[part] = Tried(trial, member)
+                if part not in free and (part not in vain or most < 0):
+                    del open_[part]
+                elif open_[part] is None:
+                    open_[part] = there
     return open_
 
 
-def _effective(there: Tried, parts: Collection[Part]) -> list[Part]:
-    """Return the parts that make a difference in one place."""
-    results = there.results()
+def _vain(there: Tried, results: Sequence[Overridden], parts: Collection[Part]) -> tuple[set[Part], set[Part]]:
+    """Return the parts that make no difference in one place: those of which that was tried, and
+    those of which it is known without.
+
+    Args:
+        there: the place.
+        results: what overrides make of each object there.
+        parts: the parts.
+    """
     made = there.trial.made(results)
     if made is None:
-        return list(parts)
+        return set(), set()
     changing = {(step.override, step.rule) for result in results for step in result.steps if step.before != step.data}
     # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
-    tried = [part for part in parts if not part.is_rule or (part.override, part.rule) in changing]
-    return [part for part in tried if not _same(made, there.trial.made(there.results([part])))]
+    free = {part for part in parts if part.is_rule and (part.override, part.rule) not in changing}
+    tried = (part for part in parts if part not in free)
+    return {part for part in tried if _same(made, there.trial.made(there.results([part])))}, free
 
 
 def _concerns(trial: Trial, part: Part, member: Cluster) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.problem import FieldPath, Problem, show_path
@@ -117,7 +117,7 @@ def told(*documents: Document) -> list[tuple[str, str, str]]:
     return [(show_path(one.path), one.what, one.hint) for one in found]
 
 
-LABEL = "metadata.labels"
+LABEL, SIDE = "metadata.labels", "/spec/template/spec/containers/1/image"
 AT = "spec.overrideRules[0].overriders"
 TAKE_OUT, OTHER = "take it out, or write another value", "take it out, or the other one"
 CASES: dict[str, tuple[Document, str, str, str]] = {
@@ -158,9 +158,7 @@ CASES: dict[str, tuple[Document, str, str, str]] = {
         "write them in value, or take it out",
     ),
     "an image that is so already": (
-        rule(imageOverrider=[{"component": "Tag", "operator": "remove", "predicate": {"path": _SIDE}}])
-        if (_SIDE := "/spec/template/spec/containers/1/image")
-        else {},
+        rule(imageOverrider=[{"component": "Tag", "operator": "remove", "predicate": {"path": SIDE}}]),
         "imageOverrider[0]",
         "Deployment shop/web has that value already",
         TAKE_OUT,
@@ -461,6 +459,7 @@ def _without_empty(value: Any) -> Any:
     return [_without_empty(item) for item in value] if isinstance(value, list) else value
 
 
+@settings(max_examples=40)
 @given(fleets(), st.data())
 def test_what_is_told_has_no_effect_and_what_has_none_is_told(documents: list[Document], data: st.DataObject) -> None:
     plan = planned(documents)
