@@ -14,6 +14,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.karmada import idle as karmada
+from fleet_components.plan.karmada.replicas import changed_totals
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.unmatched import in_policies, in_requests, without_apis
 from fleet_components.plan.kubefleet import idle as kubefleet
@@ -46,6 +47,7 @@ def unmatched(
     yield from in_policies(templates, members, AskedObjects(source.matched, partial))
     yield from kubefleet.idle_rules(subjects, inventory)
     yield from karmada.idle_rules(templates, subjects, inventory)
+    yield from changed_totals(subjects, inventory)
     yield from in_requests(source, templates, members, objects)
     yield from without_apis(source, templates)
     for decided in subjects:

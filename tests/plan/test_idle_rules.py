@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.subject import subject_document
 from tests.plan.unmatched import Document, object_of, planned, problems
 
 KARMADA, KUBEFLEET = "policy.karmada.io/v1alpha1", "placement.kubernetes-fleet.io/v1beta1"
@@ -298,13 +299,44 @@ def test_a_rule_for_a_member_that_may_be_picked_later_is_tried_there() -> None:
 def test_a_number_of_replicas_that_a_division_gives_today_is_no_value_of_its_own() -> None:
     weights = {"staticWeightList": [{"targetCluster": {"clusterNames": ["east", "west"]}, "weight": 1}]}
     scheduling = {
-        "replicaSchedulingType": "Divided",
+        **dividing()["replicaScheduling"],
         "replicaDivisionPreference": "Weighted",
         "weightPreference": weights,
     }
     one_each = policy("p", rule(plaintext=[replace("/spec/replicas", 1)]))
     found = idle(planned(karmada(one_each, placement={"replicaScheduling": scheduling})))
     assert not [one for one in found if "already" in one.what]
+
+
+def dividing() -> Document:
+    return {"replicaScheduling": {"replicaSchedulingType": "Divided"}}
+
+
+@pytest.mark.parametrize("form", ["overrideRules", "overriders"])
+def test_an_override_that_changes_the_sum_of_divided_replicas(form: str) -> None:
+    sets = rule("east", plaintext=[replace("/spec/replicas", 4)])
+    written = policy("p", sets)
+    if form == "overriders":
+        written["spec"] = {"resourceSelectors": written["spec"]["resourceSelectors"], **sets}
+    away = {**dividing(), "clusterAffinity": {"clusterNames": ["east", "west"]}}
+    plan = planned(karmada(written, placement=away))
+    at = "spec.overrideRules[0]" if form == "overrideRules" else "spec"
+    assert [(show_path(one.path), one.what) for one in idle(plan)] == [
+        (at, "5 of 2 divided replicas of Deployment shop/web run: east gets 4 instead of 1")
+    ]
+    rows = {
+        one["name"]: (one["replicas"]["new"], one["why"])
+        for each in plan.subjects
+        if each.name.endswith("/web")
+        for one in subject_document(plan, each)["clusters"]
+    }
+    assert rows == {"east": (4, "has 1 of 2 replicas; an override sets 4"), "west": (1, "has 1 of 2 replicas")}
+
+
+def test_an_override_that_leaves_the_sum_of_divided_replicas_is_no_mistake() -> None:
+    moved = [rule(name, plaintext=[replace("/spec/replicas", number)]) for name, number in (("east", 0), ("west", 2))]
+    away = {**dividing(), "clusterAffinity": {"clusterNames": ["east", "west"]}}
+    assert told(*karmada(policy("p", *moved), placement=away)) == []
 
 
 def test_what_comes_before_or_after_a_deletion() -> None:
