@@ -272,6 +272,12 @@ class Subject(ABC, Generic[R]):
     def delivery(self, outcome: Any, cluster: str) -> Delivery:
         """Return what a member of the decision gets, and how."""
 
+    def replicas(self, record: R, cluster: str, placed: Placed) -> int | None:
+        """Return the replicas that a member gets with a decision of a record, after overrides;
+        None if they are not set for each member.
+        """
+        return None
+
     def deviations(self, record: R, cluster: str, placed: Placed) -> tuple[Deviation, ...] | None:
         """Return what overrides change on a member with a decision of a record; None if the state hides its objects."""
         position = self.inventory.position(cluster)

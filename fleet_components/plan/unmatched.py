@@ -13,8 +13,11 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
+from fleet_components.plan.karmada import idle as karmada
+from fleet_components.plan.karmada.replicas import changed_totals
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.unmatched import in_policies, in_requests, without_apis
+from fleet_components.plan.kubefleet import idle as kubefleet
 from fleet_components.plan.kubefleet.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.namespaces import forgotten_namespaces
@@ -42,6 +45,9 @@ def unmatched(
     yield from in_evictions(source)
     yield from in_overrides(source, subjects, members, objects)
     yield from in_policies(templates, members, AskedObjects(source.matched, partial))
+    yield from kubefleet.idle_rules(subjects, inventory)
+    yield from karmada.idle_rules(templates, subjects, inventory)
+    yield from changed_totals(subjects, inventory)
     yield from in_requests(source, templates, members, objects)
     yield from without_apis(source, templates)
     for decided in subjects:

@@ -31,7 +31,10 @@ def fields(key: str, *values: str, operator: str = "In") -> Document:
     return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
 
 
-RULE = {"overriders": {"labelsOverrider": [{"operator": "add", "value": {"a": "b"}}]}}
+def rule(label: str) -> Document:
+    return {"overriders": {"labelsOverrider": [{"operator": "add", "value": {label: "b"}}]}}
+
+
 NORTH = {
     "affinityName": "north",
     "clusterNames": ["oslo", "kiel"],
@@ -74,9 +77,9 @@ ROLES = {
 }
 IMAGES = {
     "resourceSelectors": [selector("Deployment", "web", "apps/v1")],
-    "overrideRules": [{"targetCluster": {"clusterNames": ["kiel"]}, **RULE}],
+    "overrideRules": [{"targetCluster": {"clusterNames": ["kiel"]}, **rule("images")}],
 }
-ANY = {"targetCluster": {"fieldSelector": fields("zone", "n1")}, **RULE}
+ANY = {"targetCluster": {"fieldSelector": fields("zone", "n1")}, **rule("labels")}
 AGAIN = {"workloads": [{**selector("Deployment", "web", "apps/v1"), "namespace": "shop"}]}
 SEEN = {"unhealthy": [{**selector("Deployment", "web", "apps/v1"), "namespace": "shop", "cluster": "oslo"}]}
 
@@ -93,7 +96,9 @@ FLEET: list[Document] = [
     object_of(POLICY, "ClusterPropagationPolicy", "roles", spec=ROLES),
     object_of(POLICY, "OverridePolicy", "images", "shop", spec=IMAGES),
     object_of(POLICY, "ClusterOverridePolicy", "labels", spec={"overrideRules": [ANY]}),
-    object_of(POLICY, "ClusterOverridePolicy", "former", spec={"targetCluster": {"clusterNames": ["oslo"]}, **RULE}),
+    object_of(
+        POLICY, "ClusterOverridePolicy", "former", spec={"targetCluster": {"clusterNames": ["oslo"]}, **rule("former")}
+    ),
     object_of("apps.karmada.io/v1alpha1", "WorkloadRebalancer", "again", spec=AGAIN),
     object_of("fleet-components/v1", "ApplicationHealth", "seen", spec=SEEN),
 ]

@@ -75,7 +75,8 @@ def said(plan: FleetPlan) -> list[CommandLine]:
         one
         for one in found
         if not re.search(
-            "selected by no policy|does not go to|^nobody brings|^no placement brings|^[a-z]+ does not bring", one[1]
+            "selected by no policy|does not go t(o|here)|^nobody brings|^no placement brings|^[a-z]+ does not bring",
+            one[1],
         )
     ]
 

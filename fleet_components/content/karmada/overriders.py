@@ -117,7 +117,7 @@ def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) ->
         if not path.startswith("/"):
             raise OverrideError("imagePath should be start with / character")
         return _replaced(data, path, _overridden_image(image, overrider))
-    containers = _containers(data)
+    containers = containers_of(data)
     budget.spend_images(len(containers))
     images = [_overridden_image(container.get("image") or "", overrider) for container in containers]
     changed = {
@@ -125,7 +125,7 @@ def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) ->
         for number, (container, image) in enumerate(zip(containers, images, strict=True))
         if container.get("image") != image
     }
-    return _with_containers(data, containers, changed)
+    return with_containers(data, containers, changed)
 
 
 def _image_at(data: Object, path: str) -> str:
@@ -192,14 +192,14 @@ def _override_words(data: Object, target: str, overriders: Sequence[CommandArgsO
     by_name: dict[Any, list[CommandArgsOverrider]] = {}
     for overrider in overriders:
         by_name.setdefault(overrider.container_name, []).append(overrider)
-    containers, changed = _containers(data) if by_name else [], {}
+    containers, changed = containers_of(data) if by_name else [], {}
     for number, container in enumerate(containers):
         name = container.get("name")
         if isinstance(name, str) and name in by_name:
             # As in Karmada, removing words from a container without the field adds the field as an empty list.
             words = [str(word) for word in container.get(target) or ()]
             changed[number] = {**container, target: reduce(_overridden_words, by_name[name], words)}
-    return _with_containers(data, containers, changed)
+    return with_containers(data, containers, changed)
 
 
 def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
@@ -283,7 +283,7 @@ def _replaced(data: Object, path: str, text: str) -> Object:
     return patched
 
 
-def _containers(data: Object) -> list[Mapping[str, Any]]:
+def containers_of(data: Object) -> list[Mapping[str, Any]]:
     """Return the containers of a pod or of a workload with a pod template; none for other kinds."""
     kind = data.get("kind", "")
     value: Any = data
@@ -303,7 +303,7 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
     return value
 
 
-def _with_containers(data: Object, containers: Sequence[Any], changed: Mapping[int, Any]) -> Object:
+def with_containers(data: Object, containers: Sequence[Any], changed: Mapping[int, Any]) -> Object:
     """Return the object with other containers at some positions."""
     if not changed:
         return data

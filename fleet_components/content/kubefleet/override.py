@@ -214,6 +214,11 @@ def label_variables(value: Any) -> Iterable[str]:
     return dict.fromkeys(_VARIABLE.findall(json.dumps(value, ensure_ascii=False)))
 
 
+def has_variables(value: Any) -> bool:
+    """Return whether the value of a patch asks for the member's name or labels."""
+    return "${" in json.dumps(value, ensure_ascii=False)
+
+
 def _order(override: ResourceOverride) -> tuple[bool, str, str]:
     manifest = override.manifest
     return manifest.kind != CLUSTER_OVERRIDE, manifest.namespace, manifest.name

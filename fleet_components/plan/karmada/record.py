@@ -24,7 +24,8 @@ from fleet_components.model.karmada.policy import (
     PolicyKey,
     Suspension,
 )
-from fleet_components.plan.karmada.content import Share, check_part, is_custom, retained, shared
+from fleet_components.model.manifest import value_at
+from fleet_components.plan.karmada.content import Share, check_part, is_custom, retained, shape_in, shared
 from fleet_components.plan.karmada.overrides import apply_rules, check_rules
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
@@ -163,6 +164,18 @@ class TemplateRecord(Record[Share, TemplateState]):
     def plain(self, placed: Share) -> Objects:
         """Return the object with the replicas of the member."""
         return (shared(self.contents[placed.revision], placed),)
+
+    def replicas(self, placed: Share, member: Cluster) -> int | None:
+        """Return the replicas that a member gets, after overrides; None if they are not set for
+        each member, or if an override deletes the object. Where the object is hidden, they are
+        those of the share.
+        """
+        if placed.replicas is None or placed.overrides is None or not self.knows(placed):
+            return placed.replicas
+        shape = shape_in(self.contents[placed.revision])
+        path = shape.replicas if shape else None
+        found = [value_at(data, path) for data in self.objects(placed, member)] if path else []
+        return next((number for number in found if isinstance(number, int)), None)
 
     @staticmethod
     def apply(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:

@@ -29,7 +29,7 @@ from fleet_components.model.text import count
 from fleet_components.model.wire import read_time
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
 from fleet_components.plan.edits import with_edits
-from fleet_components.plan.karmada.content import content_of, forced
+from fleet_components.plan.karmada.content import Share, content_of, forced
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
 from fleet_components.plan.karmada.place import TemplateOutcome, chosen, place_template
@@ -39,7 +39,7 @@ from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject
-from fleet_components.rollout.rollout import Done, Gate
+from fleet_components.rollout.rollout import Done, Gate, Placed
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.comparison import compare
@@ -308,6 +308,14 @@ class TemplateSubject(Subject[TemplateRecord]):
             keeps=self.needs.preserves(memory),
             left_alone=record.left_alone(share.revision),
         )
+
+    def replicas(self, record: TemplateRecord, cluster: str, placed: Placed) -> int | None:
+        """Return the replicas that a member gets, after overrides."""
+        position = self.inventory.position(cluster)
+        share = placed if isinstance(placed, Share) else None
+        if share is None or position is None:
+            return share.replicas if share else None
+        return record.replicas(share, self.inventory.clusters[position])
 
     def shown(self) -> dict[str, Any]:
         """Return a placeholder for ``policy``: the record has the policy that has claimed the template."""

@@ -76,8 +76,8 @@ class PlacementOverrides(Overrides):
         if any(self.shapes.values()):
             concerned = [data for _, data, _ in selected(objects, wanted, opens=self.opens)]
         kinds = {kind: self.shapes[kind] for kind in map(_kind, concerned) if self.shapes.get(kind)}
-        without = apply_overrides(concerned, rules, member.name, _reader({})) if kinds else []
-        with_them = apply_overrides(concerned, rules, member.name, _reader(kinds)) if kinds else []
+        without = apply_overrides(concerned, rules, member.name, reader({})) if kinds else []
+        with_them = apply_overrides(concerned, rules, member.name, reader(kinds)) if kinds else []
         return kinds if without != with_them else {}
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
@@ -122,10 +122,10 @@ def _wraps_secret(envelope: Mapping[str, Any], rules: Sequence[OverrideInForce],
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
     """Return each object after kept rules."""
     shapes = {kind: Shape.from_wire(wire) for data in rules for kind, wire in data.get(_SHAPES, {}).items()}
-    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name, _reader(shapes))
+    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name, reader(shapes))
 
 
-def _reader(shapes: Shapes) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+def reader(shapes: Shapes) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     """Return what returns objects as a snapshot has them."""
     return lambda data: in_snapshot(data, shapes.get(_kind(data)))
 

@@ -1,0 +1,172 @@
+"""Warn of rules of overrides that have no effect, with the reason.
+
+A part of an override has no effect if every member gets the same without it: each is left out in
+turn. So a rule that another one undoes is found whatever the two are, and nothing is reported that
+makes a difference to a member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from fleet_components.content.difference import differences
+from fleet_components.content.overridden import Object, Overridden, Step
+from fleet_components.content.override_parts import Part
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.problem import FieldPath, Problem, show_path
+from fleet_components.model.text import few
+from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
+
+_FIELDS_SHOWN = 3
+_TWICE = Unchanged("another operation of the rule overwrites what it sets, or sets the same", "take one of them out")
+_BEFORE = Unchanged("is not reached: what comes before it deletes the object, or changes what it is selected by")
+_TAKE_OUT = "take it out, or the other one"
+
+
+@attrs.frozen
+class Idle:
+    """The overrides of one system, to find those parts of them that have no effect.
+
+    Attributes:
+        rules: the rules of each override, by ``Kind namespace/name``.
+        overrides: the overrides, by the same name.
+        trials: the subjects that overrides may reach.
+        inventory: the members that are scheduled on.
+    """
+
+    rules: Mapping[str, Sequence[Part]]
+    overrides: Mapping[str, Manifest]
+    trials: Sequence[Trial]
+    inventory: Inventory
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield a problem for each part without an effect; one for a rule as a whole if all its
+        parts have the same reason.
+        """
+        every = [part for rules in self.rules.values() for rule in rules if rule.written for part in rule.all]
+        found = without_effect(every, self.trials)
+        for override, rules in self.rules.items():
+            for part, why in [one for rule in rules for one in self._told(rule, found)]:
+                path = part.path if found[part] else part.rule_path
+                yield self.overrides[override].problem(why.what, path, why.hint)
+
+    def _told(self, part: Part, found: Mapping[Part, Tried | None]) -> list[tuple[Part, Unchanged]]:
+        """Return the largest parts without an effect, or their parts where these tell more."""
+        below = [one for each in part.parts for one in self._told(each, found)]
+        if part not in found:
+            return below
+        reasons = {why.by or why for _, why in below}
+        if len(reasons) != 1 and part.parts and all(one in found for one in part.parts):
+            return below
+        tried = found[part]
+        why = self._of_others(part) if tried is None else self._why(part, tried)
+        return [(part, why)] if why else []
+
+    def _why(self, part: Part, tried: Tried) -> Unchanged:
+        """Return why a part makes no difference where it was tried."""
+        with_it, without = tried.results(), tried.results([part])
+        own = [_step_of(result, part) for result in with_it]
+        touched = [
+            (step, self._undone(tried.trial, step, result, other), result)
+            for step, result, other in zip(own, with_it, without, strict=True)
+            if step
+        ]
+        if not touched:
+            return _BEFORE
+        why = next((undone for _, undone, _ in touched if undone), None)
+        if why:
+            return why
+        step, _, result = touched[0]
+        if not self._alone(part, tried):
+            return _TWICE
+        return self._as_before(part, tried, result) or tried.trial.unchanged(part, step.before)
+
+    def _as_before(self, part: Part, tried: Tried, result: Overridden) -> Unchanged | None:
+        """Return the rule without which a part would change an object; None if there is none."""
+        for step in result.steps:
+            if (step.override, step.rule) == (part.override, part.rule):
+                return None
+            if step.before == step.data:
+                continue
+            others = (_step_of(one, part) for one in tried.results([self._rule(step)]))
+            if any(one and not tried.trial.alike_objects(one.before, one.data) for one in others):
+                return Unchanged(f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT)
+        return None
+
+    def _undone(self, trial: Trial, own: Step, result: Overridden, other: Overridden) -> Unchanged | None:
+        """Return what undoes a change of an object; None if a part does not change it.
+
+        Args:
+            trial: the subject.
+            own: the rule with the part.
+            result: what all rules make of the object.
+            other: the same without the part.
+        """
+        without = {(step.override, step.rule): step.data for step in other.steps}
+        before = without.get((own.override, own.rule), own.before)
+        if trial.alike_objects(own.data, before):
+            return None
+        fields = _fields(before, own.data)
+        for step in result.steps[result.steps.index(own) + 1 :]:
+            key = step.override, step.rule
+            if key in without and trial.alike_objects(step.data, without[key]):
+                return self._overwritten(fields, own, step)
+        return Unchanged(f"members do not get what it sets{_shown(fields)}", "take it out")
+
+    def _overwritten(self, fields: Sequence[FieldPath], own: Step, later: Step) -> Unchanged:
+        by = self._named(later)
+        if later.data is None:
+            return Unchanged(f"has no effect: the object is deleted by {by}", "take it out", by)
+        again = all(value_at(later.data, path) == value_at(own.data, path) for path in fields)
+        what = f"what it sets{_shown(fields)} is {'set again' if again else 'overwritten'} by {by}"
+        return Unchanged(what, _TAKE_OUT, by)
+
+    def _alone(self, part: Part, tried: Tried) -> bool:
+        """Return whether a part changes nothing where the rest of its rule is left out."""
+        mine = set(part.all)
+        others = [one for one in self._rule(part).all if not one.parts and one not in mine]
+        steps = [_step_of(result, part) for result in tried.results(others)] if others else []
+        return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
+
+    def _rule(self, of: Part | Step) -> Part:
+        return next(one for one in self.rules[of.override] if one.rule == of.rule)
+
+    def _named(self, step: Step) -> str:
+        """Return a rule as ``Kind namespace/name, rule [0], file:line``."""
+        origin = self.overrides[step.override].origin
+        place = attrs.evolve(origin, line=origin.locate(self._rule(step).rule_path)).location if origin else ""
+        return ", ".join(filter(None, [step.override, f"rule [{step.rule}]", place]))
+
+    def _of_others(self, part: Part) -> Unchanged | None:
+        """Return that a rule is for members that the objects do not go to; None if it selects
+        none, or if they go nowhere: that is said of their policies.
+        """
+        reaching = [trial for trial in self.trials if part.override in trial.reached]
+        names = {
+            member.name
+            for trial in reaching
+            for member in self.inventory.clusters
+            if trial.applies(part.override, part.rule, member)
+        }
+        if not names or not all(trial.is_placed for trial in reaching):
+            return None
+        objects = few([str(trial.reached[part.override].key) for trial in reaching], _FIELDS_SHOWN)
+        what = f"has no effect: it is for {few(sorted(names))} alone, and {objects} does not go there"
+        return Unchanged(what, "place it there, or take the rule out")
+
+
+def _step_of(result: Overridden, part: Part) -> Step | None:
+    return next((step for step in result.steps if (step.override, step.rule) == (part.override, part.rule)), None)
+
+
+def _fields(before: Object | None, after: Object | None) -> list[FieldPath]:
+    """Return the fields that differ; of several those that have a value afterwards."""
+    found = [one for one in differences(before or {}, after or {}) if after is not None]
+    return [one.path for one in found if one.new is not None] or [one.path for one in found]
+
+
+def _shown(fields: Sequence[FieldPath]) -> str:
+    return f" ({few([show_path(path) for path in fields], _FIELDS_SHOWN)})" if fields else ""
