@@ -174,7 +174,7 @@ def _cluster(
         "replicas": replicas,
         "scores": decided.outcome.scores(name),
         "why": "; ".join(
-            filter(None, [decided.why(name, explained), set_apart, *_overridden_now(decided, name, entry)])
+            filter(None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)])
         ),
         "opens": _opens(decided, remainder, name),
         "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
