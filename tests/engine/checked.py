@@ -111,6 +111,7 @@ def checked(
     settled: bool = True,
     others: str = "",
     on: Collection[str] = (),
+    unrecorded: Collection[Pair] = (),
 ) -> Step:
     """Carry out a step, and hold against each other what was announced, what was done and what is said of it.
 
@@ -126,6 +127,8 @@ def checked(
         settled: False if it goes well and still leaves something for later: ``fleet status`` has to say so.
         others: the start of ``Kind namespace/name`` of objects that others create or change at the same time.
         on: the API servers that answer; all if empty.
+        unrecorded: objects at whose creation an earlier update was killed: they may stand, and a plan
+            calls them created all the same.
     """
     shown, plan, before = engine.preview(), planned(engine), standing(engine, on)
     done = run(engine)
@@ -136,6 +139,7 @@ def checked(
         assert before == after, "a refused update has changed something"
     else:
         called = Called.of(plan, engine.world.where)
+        called = attrs.evolve(called, unknown=called.unknown.union(called.created & set(unrecorded)))
         compare(called, before, after, complete=done.ok, others=others)
     ends = 0 if done.ok and settled else 2
     status = said(engine, "status", ends)
