@@ -80,7 +80,10 @@ class Schemas:
         for name, schema in self.schemas.items():
             for kind in schema.get(_KINDS) or ():
                 if (kind["group"], kind["kind"]) in BUILT_IN and schema.get("properties"):
-                    yield "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))), name
+                    yield (
+                        "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))),
+                        name,
+                    )
 
     def _text(self, schema: Mapping[str, Any]) -> str:
         """Return what a field is."""

@@ -21,7 +21,10 @@ from fleet_components.model.text import few
 from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
 
 _FIELDS_SHOWN = 3
-_TWICE = Unchanged("another operation of the rule overwrites what it sets, or sets the same", "take one of them out")
+_TWICE = Unchanged(
+    "another operation of the rule overwrites what it sets, or sets the same",
+    "take one of them out",
+)
 _BEFORE = Unchanged("is not reached: what comes before it deletes the object, or changes what it is selected by")
 _TAKE_OUT = "take it out, or the other one"
 
@@ -159,7 +162,10 @@ class Idle:
 
 
 def _step_of(result: Overridden, part: Part) -> Step | None:
-    return next((step for step in result.steps if (step.override, step.rule) == (part.override, part.rule)), None)
+    return next(
+        (step for step in result.steps if (step.override, step.rule) == (part.override, part.rule)),
+        None,
+    )
 
 
 def _fields(before: Object | None, after: Object | None) -> list[FieldPath]:

@@ -93,7 +93,12 @@ CASES: list[Any] = [
     (Rule.WAIT_TIMES_STRICT, waiting("soon"), "should match", "should match"),
     (Rule.SELECTORS_OF_NAMESPACE_IN_V1, selecting("v1"), "Unsupported value", ""),
     (Rule.SELECTORS_OF_NAMESPACE_IN_V1, selecting("v1beta1"), "", ""),
-    (Rule.PLACEMENTS_CHECKED_BY_SCHEMA, policy(NAMESPACED, topologySpreadConstraints=[]), "", BY_DEFINITION),
+    (
+        Rule.PLACEMENTS_CHECKED_BY_SCHEMA,
+        policy(NAMESPACED, topologySpreadConstraints=[]),
+        "",
+        BY_DEFINITION,
+    ),
     (
         Rule.PLACEMENTS_CHECKED_BY_SCHEMA,
         policy(topologySpreadConstraints=[{"topologyKey": "region"}]),
@@ -133,8 +138,16 @@ def test_a_release_answers_as_its_code_does(case: tuple[Rule, dict[str, Any], st
 
 
 def test_what_the_webhook_defaults_is_defaulted_under_each_release() -> None:
-    data = policy(placementType="PickN", numberOfClusters=1, topologySpreadConstraints=[{"topologyKey": "region"}])
+    data = policy(
+        placementType="PickN",
+        numberOfClusters=1,
+        topologySpreadConstraints=[{"topologyKey": "region"}],
+    )
     found = [admit(Manifest(data), context=Existing((), release)).defaulted for release in RELEASES.values()]
     assert found[0] == found[1]
     (constraint,) = found[0].data["spec"]["policy"]["topologySpreadConstraints"]
-    assert constraint == {"topologyKey": "region", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    assert constraint == {
+        "topologyKey": "region",
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+    }

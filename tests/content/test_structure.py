@@ -26,7 +26,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"spec": {**POD, "priority": "1"}},
         ["spec.priority: expected integer, got string"],
     ),
-    "a fraction": ({"spec": {**POD, "priority": 1.5}}, ["spec.priority: expected integer, got number"]),
+    "a fraction": (
+        {"spec": {**POD, "priority": 1.5}},
+        ["spec.priority: expected integer, got number"],
+    ),
     "a whole number with a point": ({"spec": {**POD, "priority": 1.0}}, []),
     "a boolean for a number": (
         {"spec": {**POD, "priority": True}},

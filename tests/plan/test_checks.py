@@ -40,7 +40,11 @@ def workload(kind: str = "Deployment", version: str = "apps/v1", **pod: Any) -> 
 
 def placed(data: Data, *clusters: str) -> list[Data]:
     """An object with the policy that places it."""
-    selector = {"apiVersion": data["apiVersion"], "kind": data["kind"], "name": data["metadata"]["name"]}
+    selector = {
+        "apiVersion": data["apiVersion"],
+        "kind": data["kind"],
+        "name": data["metadata"]["name"],
+    }
     spec = {
         "resourceSelectors": [selector],
         "placement": {"clusterAffinity": {"clusterNames": list(clusters)}},
@@ -92,7 +96,14 @@ def test_a_hub_may_have_what_an_observation_lacks() -> None:
         {"serviceAccountName": "default"},
         {"volumes": [{"name": "c", "configMap": {"name": "conf", "optional": True}}]},
         {"volumes": [{"name": "c", "configMap": {"name": "kube-root-ca.crt"}}]},
-        {"volumes": [{"name": "c", "projected": {"sources": [{"secret": {"name": "s", "optional": True}}]}}]},
+        {
+            "volumes": [
+                {
+                    "name": "c",
+                    "projected": {"sources": [{"secret": {"name": "s", "optional": True}}]},
+                }
+            ]
+        },
     ],
     ids=["default account", "optional", "of every namespace", "optional and projected"],
 )
@@ -104,7 +115,12 @@ BACKEND = {"service": {"name": "shop", "port": {"number": 80}}}
 RULES = [{"http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": BACKEND}]}}]
 NEEDS: dict[str, tuple[Data, list[str]]] = {
     "an Ingress": (
-        named("networking.k8s.io/v1", "Ingress", "web", spec={"tls": [{"secretName": "tls"}], "rules": RULES}),
+        named(
+            "networking.k8s.io/v1",
+            "Ingress",
+            "web",
+            spec={"tls": [{"secretName": "tls"}], "rules": RULES},
+        ),
         ["Secret default/tls", "Service default/shop"],
     ),
     "an Ingress with cert-manager": (
@@ -198,7 +214,10 @@ def test_an_autoscaler_beside_replicas_of_the_source() -> None:
     ("overrider", "drops"),
     [
         ({"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]}, True),
-        ({"imageOverrider": [{"component": "Registry", "operator": "replace", "value": "mirror.example"}]}, True),
+        (
+            {"imageOverrider": [{"component": "Registry", "operator": "replace", "value": "mirror.example"}]},
+            True,
+        ),
         (
             {
                 "plaintext": [
@@ -245,7 +264,10 @@ def test_a_warning_names_exactly_the_members_that_lack_something(web: set[str], 
 
 
 def misfitting() -> Data:
-    web = workload(foo=1, containers=[{"name": "web", "image": "web", "env": [{"name": "PORT", "value": 8080}]}])
+    web = workload(
+        foo=1,
+        containers=[{"name": "web", "image": "web", "env": [{"name": "PORT", "value": 8080}]}],
+    )
     web["spec"]["replicas"] = 2
     return web
 
@@ -256,7 +278,10 @@ def test_a_field_that_no_api_server_takes() -> None:
     pod = "spec.template.spec"
     assert warned[f"{pod}.containers[0].env[0].value"] == "expected string, got integer: a, b refuse it"
     assert warned[f"{pod}.foo"] == "field not declared in schema: a, b refuse it"
-    skipped = planned([*FLEET, *placed(misfitting(), "a")], options=Options(skip_checks=frozenset({Check.STRUCTURE})))
+    skipped = planned(
+        [*FLEET, *placed(misfitting(), "a")],
+        options=Options(skip_checks=frozenset({Check.STRUCTURE})),
+    )
     assert not [one for one in skipped.warnings if one.path]
 
 
@@ -295,7 +320,10 @@ def test_an_override_of_what_no_api_server_takes_anyway() -> None:
 RETIRED = {
     ("policy/v1beta1", "PodDisruptionBudget"): ("1.25", "write apiVersion: policy/v1"),
     ("extensions/v1beta1", "Ingress"): ("1.22", "write apiVersion: networking.k8s.io/v1"),
-    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): ("1.26", "write apiVersion: autoscaling/v2"),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): (
+        "1.26",
+        "write apiVersion: autoscaling/v2",
+    ),
     ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema"): (
         "1.32",
         "write apiVersion: flowcontrol.apiserver.k8s.io/v1",

@@ -18,11 +18,19 @@ from tests.plan.unmatched import Document, object_of, planned, problems
 KARMADA, KUBEFLEET = "policy.karmada.io/v1alpha1", "placement.kubernetes-fleet.io/v1beta1"
 MEMBERS = ("east", "north", "west")
 IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
-OVERRIDES = ("ClusterOverridePolicy", "OverridePolicy", "ResourceOverride", "ClusterResourceOverride")
+OVERRIDES = (
+    "ClusterOverridePolicy",
+    "OverridePolicy",
+    "ResourceOverride",
+    "ClusterResourceOverride",
+)
 
 
 def deployment(**spec: Any) -> Document:
-    containers = [{"name": "web", "image": "nginx:1.27", "args": ["-a"]}, {"name": "side", "image": "side"}]
+    containers = [
+        {"name": "web", "image": "nginx:1.27", "args": ["-a"]},
+        {"name": "side", "image": "side"},
+    ]
     pod = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": pod, **spec}
     return object_of("apps/v1", "Deployment", "web", "shop", labels={"app": "web", "tier": "a"}, spec=spec)
@@ -34,7 +42,10 @@ SETTINGS = object_of("v1", "ConfigMap", "settings", "shop", data={"conf": '{"siz
 def karmada(*overrides: Document, placement: Document | None = None) -> list[Document]:
     spec = {"syncMode": "Push"}
     kind = ("cluster.karmada.io/v1alpha1", "Cluster")
-    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    selectors = [
+        {"apiVersion": "apps/v1", "kind": "Deployment"},
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+    ]
     placed = {"resourceSelectors": selectors, "placement": placement or {}}
     return [
         *(object_of(*kind, name, labels={"site": name}, spec=spec) for name in MEMBERS),
@@ -68,7 +79,10 @@ def kubefleet(*overrides: Document, names: tuple[str, ...] = MEMBERS) -> list[Do
         deployment(),
         SETTINGS,
         object_of(
-            KUBEFLEET, "ClusterResourcePlacement", "shop", spec={"resourceSelectors": selectors, "policy": fixed}
+            KUBEFLEET,
+            "ClusterResourcePlacement",
+            "shop",
+            spec={"resourceSelectors": selectors, "policy": fixed},
         ),
         *overrides,
     ]
@@ -216,7 +230,9 @@ CASES: dict[str, tuple[Document, str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_a_part_that_changes_nothing_is_told_with_the_reason(case: tuple[Document, str, str, str]) -> None:
+def test_a_part_that_changes_nothing_is_told_with_the_reason(
+    case: tuple[Document, str, str, str],
+) -> None:
     written, below, what, hint = case
     assert told(*karmada(policy("p", written))) == [(f"{AT}.{below}", what, hint)]
 
@@ -229,9 +245,15 @@ def test_an_overrider_of_containers_for_an_object_without_any() -> None:
 
 
 def test_a_document_in_a_field() -> None:
-    same = {"fieldPath": "/data/conf", "json": [{"subPath": "/size", "operator": "replace", "value": 1}]}
+    same = {
+        "fieldPath": "/data/conf",
+        "json": [{"subPath": "/size", "operator": "replace", "value": 1}],
+    }
     ((at, what, _),) = told(*karmada(policy("p", rule(fieldOverrider=[same]), kind="ConfigMap")))
-    assert (at, what) == (f"{AT}.fieldOverrider[0]", "ConfigMap shop/settings has that value already")
+    assert (at, what) == (
+        f"{AT}.fieldOverrider[0]",
+        "ConfigMap shop/settings has that value already",
+    )
     more = {**same, "json": [*same["json"], {"subPath": "/more", "operator": "add", "value": 1}]}
     ((at, _, _),) = told(*karmada(policy("p", rule(fieldOverrider=[more]), kind="ConfigMap")))
     assert at == f"{AT}.fieldOverrider[0].json[0]"
@@ -260,7 +282,10 @@ def test_overriders_beside_rules_and_rules_without_overriders() -> None:
     former = {"fieldOverrider": [{"fieldPath": "/x", "json": [{"subPath": "/y", "operator": "remove"}]}]}
     beside = {**written, "spec": {**written["spec"], "overriders": former}}
     assert [(at, what) for at, what, _ in told(*karmada(beside))] == [
-        ("spec.overriders", "is not read: Karmada carries out the overrideRules beside it, and nothing else"),
+        (
+            "spec.overriders",
+            "is not read: Karmada carries out the overrideRules beside it, and nothing else",
+        ),
         (AT, "has no overriders, and changes nothing"),
     ]
     written["spec"]["overrideRules"], written["spec"]["overriders"] = [], {}
@@ -330,7 +355,10 @@ def test_an_override_that_changes_the_sum_of_divided_replicas(form: str) -> None
         if each.name.endswith("/web")
         for one in subject_document(plan, each)["clusters"]
     }
-    assert rows == {"east": (4, "has 1 of 2 replicas; an override sets 4"), "west": (1, "has 1 of 2 replicas")}
+    assert rows == {
+        "east": (4, "has 1 of 2 replicas; an override sets 4"),
+        "west": (1, "has 1 of 2 replicas"),
+    }
 
 
 def test_an_override_that_leaves_the_sum_of_divided_replicas_is_no_mistake() -> None:
@@ -357,10 +385,18 @@ def test_nothing_is_told_where_a_rule_fails() -> None:
 
 def test_operations_of_a_rule_with_one_reason_are_told_once() -> None:
     many = {"b": "1", "c": "1"}
-    first = rule(labelsOverrider=[{"operator": "add", "value": many}, {"operator": "add", "value": {"d": "1"}}])
+    first = rule(
+        labelsOverrider=[
+            {"operator": "add", "value": many},
+            {"operator": "add", "value": {"d": "1"}},
+        ]
+    )
     wiping = rule(plaintext=[replace("/metadata/labels", {"app": "web"}, "add")])
     ((at, what, _),) = told(*karmada(policy("p", first, wiping)))
-    assert (at, what.partition(" is ")[0]) == (AT, f"what it sets ({LABEL}.b, {LABEL}.c, {LABEL}.d)")
+    assert (at, what.partition(" is ")[0]) == (
+        AT,
+        f"what it sets ({LABEL}.b, {LABEL}.c, {LABEL}.d)",
+    )
     apart = {"operator": "remove", "value": {"zone": ""}}
     first["overriders"]["labelsOverrider"].append(apart)
     assert [at for at, *_ in told(*karmada(policy("p", first, wiping)))] == [
@@ -378,7 +414,10 @@ CHANGES = st.one_of(
     st.builds(lambda value: ("/metadata/labels", value), TEXTS),
     st.builds(lambda value: ("/metadata/labels/tier", value), st.sampled_from(["a", "b"])),
     st.builds(lambda value: ("/spec/paused", value), st.booleans()),
-    st.builds(lambda value: ("/spec/template/spec/containers/0/image", value), st.sampled_from(["nginx:1.27", "x"])),
+    st.builds(
+        lambda value: ("/spec/template/spec/containers/0/image", value),
+        st.sampled_from(["nginx:1.27", "x"]),
+    ),
 )
 
 

@@ -33,7 +33,12 @@ def of(kind: str, name: str, namespace: str = "shop", version: str = "v1", **fie
 
 
 CONFIG = of("ConfigMap", "c", data={"a": "1"})
-ENVELOPE = of("ResourceEnvelope", "e", version=f"{GROUP}/v1beta1", data={"c": CONFIG, "d": of("ConfigMap", "d")})
+ENVELOPE = of(
+    "ResourceEnvelope",
+    "e",
+    version=f"{GROUP}/v1beta1",
+    data={"c": CONFIG, "d": of("ConfigMap", "d")},
+)
 REPLACE = {"jsonPatchOverrides": [{"op": "replace", "path": "/data/a", "value": "2"}]}
 IN_ENVELOPE = {"jsonPatchOverrides": [{"op": "replace", "path": "/data/c/data/a", "value": "2"}]}
 DELETES: Object = {"overrideType": "Delete"}
@@ -80,7 +85,13 @@ AS_WRITTEN, CHANGED = {"c": {"a": "1"}, "d": None}, {"c": {"a": "2"}, "d": None}
         (override(OF_ENVELOPE, DELETES), {}, AS_WRITTEN),
         (override(selector("Namespace", "shop"), DELETES, "ClusterResourceOverride"), {}, {}),
     ],
-    ids=["patches a content", "deletes a content", "patches the envelope", "deletes the envelope", "of the namespace"],
+    ids=[
+        "patches a content",
+        "deletes a content",
+        "patches the envelope",
+        "deletes the envelope",
+        "of the namespace",
+    ],
 )
 def test_overrides_reach_into_envelopes_or_change_them(rule: Object, old: Object, new: Object) -> None:
     assert brought(planned(OLD.name, ENVELOPE, rule)) == old
@@ -112,7 +123,10 @@ def test_a_plan_remembers_the_release() -> None:
 
 @pytest.mark.parametrize(
     ("release", "ends"),
-    [(OLD.name, ["work", "work-envelope-e"]), (NEW.name, ["work", "work-envelope-9d399c707918ccd9"])],
+    [
+        (OLD.name, ["work", "work-envelope-e"]),
+        (NEW.name, ["work", "work-envelope-9d399c707918ccd9"]),
+    ],
 )
 def test_works_of_envelopes_are_named_as_the_release_does(release: str, ends: list[str]) -> None:
     works = works_of("shop", (CONFIG, ENVELOPE), ObservedMember(), RELEASES[release])
@@ -121,7 +135,10 @@ def test_works_of_envelopes_are_named_as_the_release_does(release: str, ends: li
 
 @pytest.mark.parametrize(
     ("release", "words"),
-    [(OLD.name, "Works(s) are succcesfully created"), (NEW.name, "Work(s) are successfully created")],
+    [
+        (OLD.name, "Works(s) are succcesfully created"),
+        (NEW.name, "Work(s) are successfully created"),
+    ],
 )
 def test_the_text_of_synchronized_works_is_that_of_the_release(release: str, words: str) -> None:
     synced = [Condition(SYNCHRONIZED, TRUE, "AllWorkSynced", "")]
@@ -149,14 +166,25 @@ def test_an_operator_that_a_webhook_lets_pass_ends_the_cycle() -> None:
     spec = {**EXTERNAL["spec"], "policy": {"placementType": "PickAll", "affinity": affinity}}
     known = {"status": {"properties": {expression["name"]: {"value": "5", "observationTime": "2026-01-01T00:00:00Z"}}}}
     identity = {"kind": "User", "name": "k", "apiGroup": "rbac.authorization.k8s.io"}
-    member = of("MemberCluster", "k", "", "cluster.kubernetes-fleet.io/v1beta1", spec={"identity": identity}, **known)
+    member = of(
+        "MemberCluster",
+        "k",
+        "",
+        "cluster.kubernetes-fleet.io/v1beta1",
+        spec={"identity": identity},
+        **known,
+    )
     with pytest.raises(FleetError, match="invalid operator: Like, failed to match the cluster"):
         planned(OLD.name, {**EXTERNAL, "spec": spec}, member)
 
 
 APPROVAL = {"type": "Approval"}
 STAGES = [
-    {"name": "empty", "labelSelector": {"matchLabels": {"no": "body"}}, "beforeStageTasks": [APPROVAL]},
+    {
+        "name": "empty",
+        "labelSelector": {"matchLabels": {"no": "body"}},
+        "beforeStageTasks": [APPROVAL],
+    },
     {"name": "all", "labelSelector": {}},
 ]
 
@@ -227,7 +255,11 @@ def test_each_rule_is_a_change_of_its_own() -> None:
 
 @pytest.mark.parametrize(("wait", "read"), [("01h", True), ("0", True), ("0x", False), ("later 1h", False)])
 def test_a_wait_that_no_controller_reads_is_refused_though_it_is_stored(wait: str, read: bool) -> None:
-    stage = {"name": "all", "labelSelector": {}, "afterStageTasks": [{"type": "TimedWait", "waitTime": wait}]}
+    stage = {
+        "name": "all",
+        "labelSelector": {},
+        "afterStageTasks": [{"type": "TimedWait", "waitTime": wait}],
+    }
     strategy = of("ClusterStagedUpdateStrategy", "rings", "", f"{GROUP}/v1", spec={"stages": [stage]})
     run = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Initialize"}
     objects = strategy, of("ClusterStagedUpdateRun", "r1", "", f"{GROUP}/v1", spec=run), EXTERNAL

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.content.karmada.overriders import containers_of, with_containers
-from fleet_components.content.karmada.parts import ANNOTATIONS, ARGS, COMMAND, IMAGE, LABELS, OVERRIDERS
+from fleet_components.content.karmada.parts import (
+    ANNOTATIONS,
+    ARGS,
+    COMMAND,
+    IMAGE,
+    LABELS,
+    OVERRIDERS,
+)
 from fleet_components.content.overridden import Object, OverrideError
 from fleet_components.content.override_parts import Part
 from fleet_components.model.manifest import Manifest, value_at
@@ -67,7 +74,10 @@ def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifes
     words = part.written if isinstance(part.written, str) else few(list(operation.get("value") or ()))
     if operation["operator"] == "remove":
         has = few([str(word) for container in named for word in container.get(target) or ()])
-        return Unchanged(f'container "{name}" of {manifest.key} has no {words}', f"its {target} are: {has or 'none'}")
+        return Unchanged(
+            f'container "{name}" of {manifest.key} has no {words}',
+            f"its {target} are: {has or 'none'}",
+        )
     return Unchanged("it adds no words", "write them in value, or take it out")
 
 
@@ -82,4 +92,7 @@ def _of_texts(field: str, operation: Mapping[str, Any], part: Part, manifest: Ma
         hint = meant(absent[0], Vocabulary(texts), f"its {noun}s are")
         add = "; to set it write operator: add" if operation["operator"] == "replace" else ""
         return Unchanged(f"{manifest.key} has no {noun} {few(absent)}", hint + add)
-    return Unchanged(f"{manifest.key} has that {noun} already: {few(keys)}", "take it out, or write another value")
+    return Unchanged(
+        f"{manifest.key} has that {noun} already: {few(keys)}",
+        "take it out, or write another value",
+    )

@@ -58,7 +58,10 @@ class PlacementTrial(Trial):
         """The overrides, each with the first object that it selects."""
         first = {target: Manifest(data) for data in reversed(self._objects) for target in targets_of(Manifest(data))}
         return {
-            key: min((first[target] for target in override.targets if target in first), key=lambda one: one.key)
+            key: min(
+                (first[target] for target in override.targets if target in first),
+                key=lambda one: one.key,
+            )
             for key, override in self._by_key.items()
         }
 

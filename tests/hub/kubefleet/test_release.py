@@ -24,9 +24,18 @@ ANY = "ghcr.io/kubefleet-dev/kubefleet/hub-agent"
 
 def agent(image: str) -> dict[str, Any]:
     """The Deployment of a hub's agent, as its chart makes it."""
-    metadata = {"name": "hub-agent", "namespace": "fleet-system", "labels": {"app.kubernetes.io/name": "hub-agent"}}
+    metadata = {
+        "name": "hub-agent",
+        "namespace": "fleet-system",
+        "labels": {"app.kubernetes.io/name": "hub-agent"},
+    }
     pod = {"containers": [{"name": "hub-agent", "image": image}]}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"template": {"spec": pod}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata,
+        "spec": {"template": {"spec": pod}},
+    }
 
 
 def test_it_is_that_of_the_image() -> None:
@@ -80,10 +89,19 @@ def test_the_role_may_list_the_agent() -> None:
 def test_a_binding_on_its_way_has_failed_or_not(release: str, reason: str, awaited: bool) -> None:
     conditions = [
         {"type": "Applied", "status": "False", "observedGeneration": 1, "reason": reason},
-        {"type": "Available", "status": "True", "observedGeneration": 1, "reason": "AllWorkAreAvailable"},
+        {
+            "type": "Available",
+            "status": "True",
+            "observedGeneration": 1,
+            "reason": "AllWorkAreAvailable",
+        },
     ]
     labels = {"kubernetes-fleet.io/parent-CRP": "shop"}
-    spec = {"targetCluster": "cluster1", "state": "Bound", "resourceSnapshotName": "shop-0-snapshot"}
+    spec = {
+        "targetCluster": "cluster1",
+        "state": "Bound",
+        "resourceSnapshotName": "shop-0-snapshot",
+    }
     spec["schedulingPolicySnapshotName"] = "shop-0"
     binding = {
         "apiVersion": API,
