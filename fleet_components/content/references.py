@@ -43,9 +43,9 @@ def references(manifest: Manifest) -> tuple[ObjectKey, ...]:
     """Return the objects that an object needs, sorted; optional references are left out."""
     required = Manifest(_without_optional(manifest.data), manifest.origin)
     found = {
-        ObjectKey("", one.kind, one.namespace, one.name)
-        for one in _named_by_pods(required)
-        if one.name and one.name != _ROOT and not _issued(manifest, one.kind)
+        ObjectKey("", item.kind, item.namespace, item.name)
+        for item in _named_by_pods(required)
+        if item.name and item.name != _ROOT and not _issued(manifest, item.kind)
     }
     found.update(_services(manifest))
     target = scaled(manifest)

@@ -53,7 +53,7 @@ def checked(
         skipped: names of checks.
         partial: True if the source has only some objects of a hub: what it lacks may be there.
     """
-    applied = [one for one in subjects if not one.subject.reports]
+    applied = [item for item in subjects if not item.subject.reports]
     if Check.REFERENCES not in skipped:
         yield from _References(applied, departures, catalogue, partial).missing()
     if Check.AUTOSCALERS not in skipped:
@@ -96,9 +96,9 @@ class _References:
             held = decided.entries.keys() - decided.deliveries.keys()
             for manifest in map(Manifest, decided.subject.objects if held else ()):
                 self._there[manifest.key].update(held)
-        for one in departures:
-            if one.fate is Fate.KEPT:
-                self._there[one.key].add(one.cluster)
+        for item in departures:
+            if item.fate is Fate.KEPT:
+                self._there[item.key].add(item.cluster)
 
     def _note(self, manifest: Manifest, members: Iterable[str]) -> None:
         for key in (manifest.key, *produced(manifest)):
@@ -119,7 +119,7 @@ class _References:
 
     def _problem(self, key: ObjectKey, members: Sequence[str], needed: Sequence[ObjectKey], known: bool) -> Problem:
         where = few(list(members))
-        listed = few([str(one) for one in needed])
+        listed = few([str(item) for item in needed])
         many = "it is" if len(needed) == 1 else "they are"
         what = f"needs {listed}, which "
         if known:
@@ -171,10 +171,10 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
         found: dict[tuple[Rule, ObjectKey, str], Members] = defaultdict(set)
         for member, placed in decided.record.decisions.items():
             changed = decided.subject.deviations(decided.record, member, placed) or ()
-            for key, one in ((each.key, one) for each in changed for one in each.fields):
-                if _drops_digest(one.difference):
-                    found[one.rule, key, str(one.difference.new)].add(member)
-        manifests = {str(one.key): one for one in decided.subject.override_manifests}
+            for key, item in ((each.key, item) for each in changed for item in each.fields):
+                if _drops_digest(item.difference):
+                    found[item.rule, key, str(item.difference.new)].add(member)
+        manifests = {str(item.key): item for item in decided.subject.override_manifests}
         for (rule, key, image), members in found.items():
             what = f"takes the digest off an image of {key} on {few(sorted(members))}: {image}"
             hint = f"override the digest too, or skip the check {Check.DIGESTS}"
@@ -187,8 +187,8 @@ def _without_digests(subjects: Iterable[Decided]) -> Iterator[Problem]:
                 yield Problem(what, (), hint, rule.override)
 
 
-def _drops_digest(one: Difference) -> bool:
-    return one.path[-1:] == ("image",) and _DIGEST in str(one.old) and _DIGEST not in str(one.new)
+def _drops_digest(item: Difference) -> bool:
+    return item.path[-1:] == ("image",) and _DIGEST in str(item.old) and _DIGEST not in str(item.new)
 
 
 def _retired(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:

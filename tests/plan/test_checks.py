@@ -56,7 +56,7 @@ def placed(data: Data, *clusters: str) -> list[Data]:
 def found(documents: list[Data], *skipped: str) -> list[Problem]:
     """The warnings of the checks."""
     plan = planned(documents, options=Options(skip_checks=frozenset(skipped)))
-    return [one for one in plan.warnings if one.hint.endswith(tuple(CHECKS))]
+    return [problem for problem in plan.warnings if problem.hint.endswith(tuple(CHECKS))]
 
 
 def config(name: str = "conf") -> Data:
@@ -87,7 +87,7 @@ def test_a_hub_may_have_what_an_observation_lacks() -> None:
     documents = [*FLEET, *placed(workload(**FROM_CONF), "a", "b")]
     assert found(documents)
     plan = planned(documents, options=Options(hub="karmada"))
-    assert not [one for one in plan.warnings if one.hint.endswith(tuple(CHECKS))]
+    assert not [problem for problem in plan.warnings if problem.hint.endswith(tuple(CHECKS))]
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_an_override_that_drops_a_digest(overrider: Data, drops: bool) -> None:
     spec = {"resourceSelectors": [selector], "overrideRules": rules}
     override = named(POLICY, "OverridePolicy", "o", spec=spec)
     problems = found([*FLEET, *placed(web, "a", "b"), override])
-    assert [one.subject for one in problems] == (["OverridePolicy default/o"] if drops else [])
-    assert all("of Deployment default/web on b" in one.what for one in problems)
+    assert [problem.subject for problem in problems] == (["OverridePolicy default/o"] if drops else [])
+    assert all("of Deployment default/web on b" in problem.what for problem in problems)
     assert not found([*FLEET, *placed(web, "a", "b"), override], Check.DIGESTS)
 
 
@@ -260,7 +260,7 @@ def test_a_warning_names_exactly_the_members_that_lack_something(web: set[str], 
     documents = [*FLEET, *placed(workload(**FROM_CONF), *web), *placed(config(), *conf)]
     lacking = ", ".join(sorted(web - conf))
     words = [f"needs ConfigMap default/conf, which does not go to {lacking}"] if lacking else []
-    assert [one.what for one in found(documents)] == words
+    assert [problem.what for problem in found(documents)] == words
 
 
 def misfitting() -> Data:
@@ -274,7 +274,7 @@ def misfitting() -> Data:
 
 def test_a_field_that_no_api_server_takes() -> None:
     plan = planned([*FLEET, *placed(misfitting(), "a", "b")])
-    warned = {show_path(one.path): one.what for one in plan.warnings}
+    warned = {show_path(problem.path): problem.what for problem in plan.warnings}
     pod = "spec.template.spec"
     assert warned[f"{pod}.containers[0].env[0].value"] == "expected string, got integer: a, b refuse it"
     assert warned[f"{pod}.foo"] == "field not declared in schema: a, b refuse it"
@@ -282,7 +282,7 @@ def test_a_field_that_no_api_server_takes() -> None:
         [*FLEET, *placed(misfitting(), "a")],
         options=Options(skip_checks=frozenset({Check.STRUCTURE})),
     )
-    assert not [one for one in skipped.warnings if one.path]
+    assert not [problem for problem in skipped.warnings if problem.path]
 
 
 def override(value: Any, path: str) -> Data:
