@@ -18,6 +18,7 @@ from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATI
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.again import mended
+from fleet_components.plan.claims import of_other_stacks
 from fleet_components.plan.consignment import consignment_of
 from fleet_components.plan.departures import (
     Coverage,
@@ -147,7 +148,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         written=source.catalogue,
     )
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
-    warnings = (*plan.warnings, *known_clashes(plan))
+    warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
 
 
