@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import ObjectKey, value_at
 from fleet_components.model.observed import SILENT
 from fleet_components.model.problem import Problem
@@ -20,7 +21,7 @@ from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.names import RELEASE
 from fleet_components.plan.refusals import Places
-from fleet_components.plan.standing import Claim
+from fleet_components.plan.standing import Claim, annotation_in
 
 _HELM = "meta.helm.sh/release-"
 _OWN = "stands on {where} as {resource}, whose deletion would delete it"
@@ -47,6 +48,10 @@ _RELEASE_HINT = "{forget}; if that release is on another cluster: fleet:takesOve
 _PATCH = (
     "{resource} sets fields of it on {where}: once the program does not declare that patch any more, "
     "those go that only the patch has set"
+)
+_ANOTHERS = (
+    "is {resource}, and belongs to the stack {owner}: an update of a program that does not declare it "
+    "deletes it on its cluster"
 )
 _BOTH = "is brought to {where} by {subject} of the fleet {fleet}, and by {other} of the fleet {neighbour}"
 _BOTH_HINT = "take it out of one of the two fleets, or keep their policies on different clusters"
@@ -131,6 +136,19 @@ def claimed(plan: FleetPlan) -> tuple[Problem, ...]:
     return (*judgement.refused, *judgement.unknown, *judgement.warnings)
 
 
+def of_other_stacks(plan: FleetPlan) -> Iterator[Problem]:
+    """Yield a warning for each object of another stack in the state, as ``pulumi state move`` and ``import`` leave it.
+
+    Its deletion is one of the program's own resources, which no plan of a fleet lists.
+    """
+    taken = {claim.urn for claims in plan.taken_over.values() for claim in claims}
+    for claim in plan.past.others:
+        owner = annotation_in(claim.outputs, STACK_ANNOTATION)
+        if owner and not (claim.patch or claim.urn in taken or plan.is_ours(owner)):
+            what = _ANOTHERS.format(resource=_resource(claim), owner=visible(owner))
+            yield Problem(what, subject=str(claim.key), hint=_FORGET.format(urn=claim.urn))
+
+
 def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
     """Return what comes of objects that other resources of the stack may be."""
     taken: dict[Pair, str] = {}
@@ -169,6 +187,9 @@ def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> t
 def _is_there(plan: FleetPlan, one: Contest, facts: Facts) -> bool | None:
     """Return whether the other resource is the object on the member; None if that is not known."""
     claim, uid = one.claim, facts.uids.get(one.cluster)
+    standing = plan.standing.get(one.pair)
+    if standing and standing.object_uid and claim.uid:
+        return standing.object_uid == claim.uid
     known = plan.past.neighbours.get((claim.fleet, claim.cluster)) if claim.fleet else None
     if known and known.uid and uid:
         return known.uid == uid
@@ -189,9 +210,7 @@ def _leads_elsewhere(one: Contest, facts: Facts) -> bool | None:
 def _judge_twins(plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems) -> None:
     """Judge an object that the state has as one of the fleet's, and under other URNs too."""
     for one in found:
-        uid = plan.standing[one.pair].object_uid
-        same = one.claim.uid == uid if uid and one.claim.uid else _is_there(plan, one, facts)
-        if same and not _wanted_by(one.claim, facts):
+        if _is_there(plan, one, facts) and not _wanted_by(one.claim, facts):
             problems.refuse(one, _TWICE, "{forget}")
 
 

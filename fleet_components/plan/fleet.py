@@ -19,6 +19,7 @@ from fleet_components.model.problem import FleetError, Problem, in_order, layere
 from fleet_components.plan import names
 from fleet_components.plan.again import mended
 from fleet_components.plan.checks import checked, unknown_checks
+from fleet_components.plan.claims import of_other_stacks
 from fleet_components.plan.consignment import consignment_of
 from fleet_components.plan.departures import (
     Coverage,
@@ -154,7 +155,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         written=source.catalogue,
     )
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
-    warnings = (*plan.warnings, *known_clashes(plan))
+    warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
 
 

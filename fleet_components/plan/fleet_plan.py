@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.catalogue import Catalogue
-from fleet_components.content.stamp import stack_of, stamped
+from fleet_components.content.stamp import manager_of, stack_of, stamped
 from fleet_components.content.unkept import is_empty, nulls, without
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
@@ -92,6 +92,13 @@ class FleetPlan:
     def stacks(self) -> frozenset[str]:
         """The names of the stack: its own, and those that it is known to have had before."""
         return self.past.stacks | {self.options.stack}
+
+    def is_ours(self, owner: str) -> bool:
+        """Return whether what a stack has brought is this stack's, or was let go of for it; False for no stack."""
+        if not owner:
+            return False
+        # Under the recorded manager, what the stack has left behind before it was renamed is its own.
+        return owner in {*self.stacks, *self.options.takes_from} or manager_of(owner) == self.manager
 
     @property
     def roster(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.replacement import as_sent
-from fleet_components.content.stamp import STACK_ANNOTATION, manager_of
+from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
 from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.model.problem import FieldPath, Problem, show_path
@@ -229,7 +229,7 @@ def anothers(
         written: where the objects are written.
     """
     owned = ((one, _owner(there)) for one in arriving if (there := live(one)))
-    foreign = ((one, owner) for one, owner in owned if owner and not _is_ours(owner, plan))
+    foreign = ((one, owner) for one, owner in owned if owner and not plan.is_ours(owner))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
     yield from _told(((one, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for one, owner in foreign), written)
 
@@ -314,7 +314,7 @@ def not_taken_over(
     # What the state has of another cluster is updated where it is there, and not created.
     new = (one for one in arriving if (one.cluster, one.key) not in plan.standing)
     sparing = (one for one in new if not one.mode.adopts)
-    left = (one for one in sparing if _is_ours(_owner(live(one) or {}), plan))
+    left = (one for one in sparing if plan.is_ours(_owner(live(one) or {})))
     yield from _told(((one, _LEFT, _LEFT_HINT) for one in left), written)
     yield from _told(
         ((one, *words) for one in made for words in _standing_against(one, live(one) or {}, compared(one))), written
@@ -331,7 +331,7 @@ def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterato
     """
     there = ((one, found) for one in leaving if (found := live(one)))
     yield from _told(
-        ((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not _is_ours(_owner(found), plan)), {}
+        ((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not plan.is_ours(_owner(found))), {}
     )
 
 
@@ -418,11 +418,6 @@ def _owner(live: Mapping[str, Any]) -> str:
     """Return the stack that has brought an object; empty if none has."""
     owner = value_at(live, ("metadata", "annotations", STACK_ANNOTATION))
     return owner if isinstance(owner, str) else ""
-
-
-def _is_ours(owner: str, plan: FleetPlan) -> bool:
-    # Under the recorded manager, what the stack has left behind before it was renamed is its own.
-    return owner != "" and (owner in {*plan.stacks, *plan.options.takes_from} or manager_of(owner) == plan.manager)
 
 
 def _wanted(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -123,8 +123,22 @@ def moves_in(program: Several) -> Uids:
     return before
 
 
+def planned_text(program: Several) -> str:
+    """What ``fleet plan`` says of the sources of the first fleet and an export of the stack."""
+    file = program.folder / "state.json"
+    code, text = program.command("stack", "export", "--file", str(file))
+    assert code == 0, text
+    with program.fleet("plan", "fleet/first", "--state", str(file), COLUMNS="1000") as process:
+        out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return out + err
+
+
 def test_a_resource_of_the_program_moves_into_the_fleet(owned: Several) -> None:
     world, before = owned.world, moves_in(owned)
+    said = planned_text(owned)
+    assert 'is the resource "mine-c" of this stack as well' in said
+    assert "no member is asked" in said
     refused(owned, 'stands on a as the resource "mine-c"', "fleet:takesOver: {a: [mine-c]}")
     assert world.story.uids(MAP, on="a") == before
     world.given["first"] = {"takes_over": {"a": ["mine-c"]}}

@@ -7,8 +7,19 @@ from typing import Any
 
 import pytest
 
+from tests.engine.checked import planned
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, cluster_role, config_map, namespace, placement, refused, unchanged
+from tests.engine.stories import (
+    Story,
+    carried_out,
+    cluster_role,
+    config_map,
+    namespace,
+    placement,
+    refused,
+    unchanged,
+)
+from tests.engine.test_state_rename import urn_of
 
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 MAP = ("configmap", "c")
@@ -70,3 +81,38 @@ def test_a_stack_lets_go_and_another_takes(story: Engine[Story], tmp_path_factor
     assert [world.live(plane, *MAP)["data"] for plane in "ab"] == [{"k": "two"}, {"k": "two"}]
     unchanged(second)
     unchanged(first)
+
+
+def test_a_state_that_is_moved(story: Engine[Story], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """``pulumi state move`` hands nothing over: the first stack goes on, and the second one says what it would delete."""
+    first, space = story, story.world.space
+    brings(first.world)
+    updated(first)
+    before = first.world.uids(MAP)
+    world = Story(space, first.world.planes)
+    for name in world.planes:
+        world.join(name)
+    role = cluster_role(space)
+    world.objects = {"role": role, "rest": placement("rest", role)}
+    second = Beside(tmp_path_factory.mktemp("second"), first, world, "second")
+    updated(second)
+
+    stacks = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
+    code, text = first.pulumi("state", "move", urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c"), *stacks, "--yes")
+    assert code == 0, text
+    moved = urn_of(second, ":ConfigMap", f"dev/shop@a/{space}/c")
+    assert carried_out(first).changes == {f"ConfigMap shop@a/{space}/c": "create"}
+    shown = second.preview()
+    assert shown.ok, shown.text
+    assert shown.changes[f"ConfigMap shop@a/{space}/c"] == "delete"
+    (said,) = (one for one in planned(second)["warnings"] if "belongs to the stack organization/fleet/dev" in str(one))
+    hint = f"pulumi state delete '{moved}'"
+    for text in (shown.text, str(said)):
+        assert hint in text
+
+    code, text = second.command("state", "delete", moved, "--yes")
+    assert code == 0, text
+    updated(second)
+    unchanged(second)
+    unchanged(first)
+    assert first.world.uids(MAP) == before

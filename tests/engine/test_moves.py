@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.checked import checked
 from tests.engine.driver import Engine
 from tests.engine.stories import (
     Data,
@@ -20,6 +21,7 @@ from tests.engine.stories import (
     propagation,
     unchanged,
 )
+from tests.engine.test_replacing import placed_in, sealed, workload
 
 pytestmark = pytest.mark.engine
 MAP = ("configmap", "c")
@@ -209,3 +211,39 @@ def test_a_move_that_failed_half_way_can_be_taken_back(story: Engine[Story]) -> 
     carried_out(story)
     assert story.world.uids(*objects) == before
     assert "nodeSelector" not in story.world.live("a", "deployment", "web")["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("make", [workload, sealed])
+def test_a_move_with_a_change_that_replaces(story: Engine[Story], make: Any) -> None:
+    """Two placements exchange their objects on the same members, and a field of one of them cannot be changed."""
+    name, world = story.world.space, story.world
+    old, new = (placed_in(name, data) for data in make())
+    what, other = (old["kind"].lower(), old["metadata"]["name"]), config_map(name)
+    space = namespace(name)
+    spaces = placement("spaces", space)
+    spaces = {**spaces, "apiVersion": in_namespace("", other)["apiVersion"]}
+    spaces["spec"]["resourceSelectors"][0]["selectionScope"] = "NamespaceOnly"
+    world.objects = {"space": space, "c": other, "spaces": spaces}
+    first, second = old, other
+    world.objects |= {"it": old, "one": in_namespace("one", first), "two": in_namespace("two", second)}
+    done = story.up()
+    assert done.ok, done.text
+    for wanted in (new, old):
+        first, second = second, first
+        world.objects |= {"it": wanted, "one": in_namespace("one", first), "two": in_namespace("two", second)}
+        before, kept = world.uids(what), world.uids(MAP, ("namespace", name))
+        step = checked(story)
+        assert {one["object"] for one in step.plan["replaced"]} == {f"{old['kind']} {name}/{what[1]}"}
+        assert step.done.changes == step.shown.changes
+        after = world.uids(what)
+        assert None not in after.values()
+        assert set(after.values()).isdisjoint(before.values())
+        assert world.uids(MAP, ("namespace", name)) == kept
+
+
+def in_namespace(name: str, selected: Data) -> Data:
+    """A ResourcePlacement in the namespace of what it selects, on all members."""
+    written = placement(name, selected)
+    metadata = {"name": name, "namespace": selected["metadata"]["namespace"]}
+    version = "placement.kubernetes-fleet.io/v1beta1"
+    return {**written, "apiVersion": version, "kind": "ResourcePlacement", "metadata": metadata}

@@ -90,6 +90,35 @@ def test_an_update_in_which_nothing_is_expected(standing: Engine) -> None:
     settled(engine)
 
 
+WAYS: dict[str, dict[str, object]] = {
+    "as usual": {},
+    "never taken over": {"applyStrategy": {"whenToTakeOver": "Never"}},
+    "not forced": {"applyStrategy": {"type": "ServerSideApply"}},
+    "compared only": {"applyStrategy": {"type": "ReportDiff"}},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_update_held_to_a_saved_preview(engine: Engine, way: str) -> None:
+    """Of a new stack whose members cannot be asked, and then of a change: no property is another one."""
+    file, world = str(engine.folder / "plan.json"), engine.world
+    world.members = {"a": {}, "b": {}}
+    world.strategy = {"type": "RollingUpdate", **WAYS[way]}
+    for image in ("web:1", "web:2"):
+        world.image = image
+        for command in (("preview", "--save-plan", file), ("up", "--yes", "--skip-preview", "--plan", file)):
+            code, text = engine.command(*command)
+            assert code == 0, text
+        assert engine.images() == ({} if way == "compared only" else dict.fromkeys("ab", image))
+        again = engine.preview()
+        assert again.ok, again.text
+        assert again.changes == {}
+    world.image = "web:3"
+    code, text = engine.command("up", "--yes", "--skip-preview", "--plan", file)
+    assert code != 0
+    assert "violates plan" in text
+
+
 def test_another_file_of_settings(standing: Engine) -> None:
     """It takes the place of the file of the stack."""
     other = standing.project / "other.yaml"

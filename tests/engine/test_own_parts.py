@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.stories import carried_out, config_map, refused, unchanged
-from tests.engine.test_claims import MAP, Program, Several, moves_in, owned, placed, program
+from tests.engine.test_claims import MAP, Program, Several, moves_in, owned, placed, planned_text, program
 
 __all__ = ["owned", "program"]
 pytestmark = pytest.mark.engine
@@ -75,3 +75,29 @@ def test_an_imported_object_moves_into_the_fleet(owned: Several) -> None:
     assert world.story.uids(("configmap", "d"), on="a") == before
     del world.given["first"]
     unchanged(owned)
+
+
+def test_a_patch_of_an_object_of_the_fleet(program: Several) -> None:
+    """Once the state knows the patch, every plan warns of it; the fleet and the patch keep their own fields."""
+    world, space = program.world, program.world.story.space
+    world.fleets["first"], world.reach["first"] = placed(world.story, config_map(space)), {"a": "a"}
+    world.config = {"way": "provider", "last": False}
+    assert (done := program.up()).ok, done.text
+    before = world.story.uids(MAP, on="a")
+    world.own, world.config["way"] = [{**config_map(space), "data": {"mine": "yes"}}], "patch"
+    seen = carried_out(program)
+    assert seen.changes == {"ConfigMapPatch mine-c": "create"}
+    warning = 'the resource "mine-c" of this stack sets fields of it on a'
+    assert warning not in seen.text
+    for value in ("two", "three"):
+        world.fleets["first"][-1] = config_map(space, value)
+        assert warning in planned_text(program)
+        seen = carried_out(program)
+        assert warning in seen.text
+        assert world.story.live("a", *MAP)["data"] == {"k": value, "mine": "yes"}
+    world.config["way"] = "provider"
+    seen = carried_out(program)
+    assert warning in seen.text
+    assert world.story.live("a", *MAP)["data"] == {"k": "three"}
+    assert world.story.uids(MAP, on="a") == before
+    assert warning not in program.preview().text

@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from fleet_components import Options, Past, plan_fleet, source_of
+from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT
 from fleet_components.plan.claims import Facts, Judgement, claimed, judge_claims, judge_releases
@@ -110,6 +111,34 @@ def test_a_patch_is_no_object() -> None:
     assert (found.taken, found.refused) == ({}, ())
     (warning,) = found.warnings
     assert "sets fields of it on a" in str(warning)
+
+
+@pytest.mark.parametrize(("uid", "warned"), [("u", True), ("v", False)])
+def test_a_patch_of_what_the_fleet_has_brought(uid: str, warned: bool) -> None:
+    """The state says whether it is the same object: no member has to be asked."""
+    standing = Standing("ClusterResourcePlacement/shop", "a", KEY, "v1", object_uid="u")
+    plan = planned(claim(uid, kind="kubernetes:core/v1:ConfigMapPatch"), standing=(standing,))
+    assert ["sets fields of it on a" in str(one) for one in claimed(plan)] == [True] * warned
+    assert len(judged(plan, reach=frozenset({"cluster"})).warnings) == warned
+
+
+@pytest.mark.parametrize(
+    ("owner", "more", "warned"),
+    [
+        ("organization/shop/prod", {}, True),
+        (STACK, {}, False),
+        ("", {}, False),
+        ("organization/shop/prod", {"stacks": frozenset({"organization/shop/prod"})}, False),
+        ("organization/shop/prod", {"takes_over": ("mine",)}, False),
+    ],
+)
+def test_an_object_of_another_stack_in_the_state(owner: str, more: dict[str, Any], warned: bool) -> None:
+    outputs = {"metadata": {"uid": "u", "annotations": {STACK_ANNOTATION: owner}}}
+    kinds = ("ConfigMap", "ConfigMapPatch")
+    found = [claim(kind=f"kubernetes:core/v1:{kind}", outputs=outputs) for kind in kinds]
+    said = [str(one) for one in planned(*found, **more).warnings]
+    assert [f"belongs to the stack {owner}" in text for text in said] == [True] * warned
+    assert all(f"pulumi state delete '{found[0].urn}'" in text for text in said)
 
 
 @pytest.mark.parametrize(("uid", "refused"), [("u", True), ("v", False)])
