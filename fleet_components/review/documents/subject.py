@@ -173,9 +173,7 @@ def _cluster(
         "revision": {"old": done.revision, "new": placed.revision if placed else None},
         "replicas": replicas,
         "scores": decided.outcome.scores(name),
-        "why": "; ".join(
-            filter(None, [decided.why(name, explained), set_apart, *_overridden_now(decided, name, entry)])
-        ),
+        "why": "; ".join(filter(None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)])),
         "opens": _opens(decided, remainder, name),
         "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
     }
