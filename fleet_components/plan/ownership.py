@@ -330,9 +330,7 @@ def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterato
         plan: the plan.
     """
     there = ((one, found) for one in leaving if (found := live(one)))
-    yield from _told(
-        ((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not plan.is_ours(_owner(found))), {}
-    )
+    yield from _told(((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not plan.is_ours(_owner(found))), {})
 
 
 def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
