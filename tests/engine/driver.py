@@ -147,6 +147,24 @@ class Engine(Generic[W]):
             text, _ = process.communicate(timeout=300)
         return process.returncode, text
 
+    def pulumi(self, *command: str, answers: str = "") -> tuple[int, str]:
+        """Run the command line in the project, on no stack of its own: its exit code and all that it printed.
+
+        Args:
+            command: the words, and the stack where the command has an option for it.
+            answers: what it reads.
+        """
+        done = subprocess.run(
+            ["pulumi", *command, "--non-interactive"],
+            cwd=self.project,
+            env={**os.environ, **self.environment},
+            input=answers,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
     def fleet(self, *command: str, **environment: str) -> subprocess.Popen[str]:
         """Start a command of the package in the project, in a process group of its own."""
         self._write()
