@@ -24,6 +24,7 @@ class Part:
         written: what is written there.
         parts: the parts that it consists of; none or several, since a single one stands for both.
         is_rule: True if it is all that its rule consists of.
+        field: the field of an object that it writes at most, without what is above it; empty for any.
         neutral: what takes its place where it is left out; None to take it out of its list or map.
     """
 
@@ -34,6 +35,7 @@ class Part:
     written: Any = attrs.field(repr=False)
     parts: tuple[Part, ...] = ()
     is_rule: bool = False
+    field: tuple[str, ...] = ()
     neutral: Mapping[str, Any] | None = None
 
     @property
@@ -43,9 +45,9 @@ class Part:
         for part in self.parts:
             yield from part.all
 
-    def below(self, steps: FieldPath, written: Any) -> Part:
-        """Return a part of it."""
-        return Part(self.override, self.rule, self.rule_path, (*self.path, *steps), written)
+    def below(self, steps: FieldPath, written: Any, field: Iterable[str] = ()) -> Part:
+        """Return a part of it, which writes a field."""
+        return Part(self.override, self.rule, self.rule_path, (*self.path, *steps), written, field=tuple(field))
 
     def left_out_of(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the override without the part. The positions of other rules stay as they are."""

@@ -18,7 +18,8 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.text import few
-from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
+from fleet_components.plan.effectless import without_effect
+from fleet_components.plan.trial import Trial, Tried, Unchanged
 
 _FIELDS_SHOWN = 3
 _TWICE = Unchanged(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components.content.override_parts import Part, whole
+from fleet_components.content.patch import pointer_steps
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 
@@ -53,13 +54,17 @@ def _rule(override: str, index: int, path: FieldPath, rule: Mapping[str, Any]) -
 
 
 def _operation(rule: Part, below: FieldPath, written: Mapping[str, Any]) -> Part:
-    field, pieces = below[0], list[tuple[FieldPath, Any]]()
-    if field in (LABELS, ANNOTATIONS):
-        pieces = [(("value", key), value) for key, value in (written.get("value") or {}).items()]
-    elif field in (COMMAND, ARGS) and written["operator"] == "remove":
-        pieces = [(("value", place), word) for place, word in enumerate(written.get("value") or ())]
-    elif field == FIELD:
+    overrider, pieces = below[0], list[tuple[FieldPath, Any, Iterable[str]]]()
+    field = (
+        [] if written.get("predicate") else pointer_steps(written.get("path") or written.get("fieldPath") or "/spec")
+    )
+    if overrider in (LABELS, ANNOTATIONS):
+        field = ["metadata", "labels" if overrider == LABELS else "annotations"]
+        pieces = [(("value", key), value, (*field, key)) for key, value in (written.get("value") or {}).items()]
+    elif overrider in (COMMAND, ARGS) and written["operator"] == "remove":
+        pieces = [(("value", place), word, field) for place, word in enumerate(written.get("value") or ())]
+    elif overrider == FIELD:
         forms = ("json", "yaml")
-        pieces = [((form, place), one) for form in forms for place, one in enumerate(written.get(form) or ())]
-    part = rule.below(below, written)
+        pieces = [((form, place), one, field) for form in forms for place, one in enumerate(written.get(form) or ())]
+    part = rule.below(below, written, pieces[0][2] if len(pieces) == 1 else field)
     return attrs.evolve(part, parts=tuple(part.below(*one) for one in pieces) if len(pieces) > 1 else ())

@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet_components.content.kubefleet.override import RULES
 from fleet_components.content.override_parts import Part, whole
+from fleet_components.content.patch import pointer_steps
 from fleet_components.model.manifest import Manifest
 
 _FOR_NONE: Mapping[str, Any] = MappingProxyType({"jsonPatchOverrides": []})
@@ -24,4 +25,6 @@ def parts_of(override: Manifest) -> tuple[Part, ...]:
 def _rule(override: str, index: int, rule: Mapping[str, Any]) -> Part:
     part = Part(override, index, (*RULES, index), (*RULES, index), rule, neutral=_FOR_NONE)
     operations = enumerate(rule.get(_OPERATIONS) or ())
-    return whole(part, tuple(part.below((_OPERATIONS, place), one) for place, one in operations))
+    return whole(
+        part, tuple(part.below((_OPERATIONS, place), one, pointer_steps(one["path"])) for place, one in operations)
+    )

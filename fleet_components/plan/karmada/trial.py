@@ -63,6 +63,11 @@ class TemplateTrial(Trial):
         found = (policy for policy in self._policies if policy.spec.rank(read) is not Rank.NO_MATCH)
         return {str(policy.manifest.key): self.subject.manifest for policy in found}
 
+    @property
+    def overrides(self) -> Collection[str]:
+        """The overrides that may select the objects."""
+        return self._by_key.keys()
+
     def applies(self, override: str, rule: int, member: Cluster) -> bool:
         """Return whether a rule of a policy selects a member."""
         return self._by_key[override].spec.rules[rule].applies_to(member)

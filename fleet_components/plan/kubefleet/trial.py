@@ -65,6 +65,11 @@ class PlacementTrial(Trial):
             for key, override in self._by_key.items()
         }
 
+    @property
+    def overrides(self) -> Collection[str]:
+        """The overrides that may select the objects."""
+        return self._by_key.keys()
+
     def applies(self, override: str, rule: int, member: Cluster) -> bool:
         """Return whether a rule of an override selects a member."""
         return self._by_key[override].spec.policy.override_rules[rule].applies_to(member)
