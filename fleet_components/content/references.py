@@ -17,7 +17,6 @@ _SERVICES = {
         "spec.defaultBackend.service.name",
         "spec.rules.*.http.paths.*.backend.service.name",
     ),
-    ("apps", "StatefulSet"): ("spec.serviceName",),
 }
 """Paths at which a kind names Services of its own namespace."""
 _ROUTES = ("HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute")

@@ -41,7 +41,7 @@ class Misfit:
 
     @property
     def words(self) -> str:
-        """What is wrong, without a value of the object."""
+        """The problem, without a value of the object."""
         return f"expected {self.expected}, got {self.found}" if self.expected else _UNDECLARED
 
     def __str__(self) -> str:

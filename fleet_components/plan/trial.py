@@ -18,7 +18,7 @@ from fleet_components.plan.record import Objects
 
 
 class Unchanged(NamedTuple):
-    """Why a part changes nothing in an object.
+    """Reason for which a part changes nothing in an object.
 
     Attributes:
         what: the reason, as the rest of a sentence.

@@ -143,10 +143,6 @@ NEEDS: dict[str, tuple[Data, list[str]]] = {
         ),
         ["Service default/shop"],
     ),
-    "a StatefulSet": (
-        named("apps/v1", "StatefulSet", "web", spec={"serviceName": "web", "template": {}}),
-        ["Service default/web"],
-    ),
     "an autoscaler": (
         named(
             "autoscaling/v2",

@@ -56,7 +56,9 @@ class PlacementTrial(Trial):
     @cached_property
     def reached(self) -> Mapping[str, Manifest]:
         """The overrides, each with the first object that it selects."""
-        first = {target: Manifest(data) for data in reversed(self._objects) for target in targets_of(Manifest(data))}
+        opens = self.subject.opens
+        manifests = [Manifest(data) for data in reversed(self._objects)]
+        first = {target: item for item in manifests for target in targets_of(item, opens=opens)}
         return {
             key: min(
                 (first[target] for target in override.targets if target in first),
@@ -87,7 +89,7 @@ class PlacementTrial(Trial):
     def results(self, member: Cluster, parts: Collection[Part] = ()) -> Sequence[Overridden]:
         """Return what the overrides make of each object that any of them selects."""
         overrides = self.subject.overrides if not parts else self._without(parts)
-        rules = in_force(self._objects, member, overrides, self.subject.key)
+        rules = in_force(self._objects, member, overrides, self.subject.key, opens=self.subject.opens)
         return apply_overrides(self._objects, rules, member.name, reader(self.subject.shapes))
 
     def emitted(self, results: Sequence[Overridden]) -> Objects:
@@ -108,7 +110,7 @@ class PlacementTrial(Trial):
     def _objects(self) -> Objects:
         """The objects that overrides select."""
         wanted = {target for override in self.subject.overrides for target in override.targets}
-        return tuple(data for _, data, _ in selected(self.subject.content, wanted))
+        return tuple(data for _, data, _ in selected(self.subject.content, wanted, opens=self.subject.opens))
 
     @cached_property
     def _by_key(self) -> Mapping[str, ResourceOverride]:
