@@ -13,17 +13,17 @@ from fleet_components.plan.record import Objects
 from fleet_components.plan.trial import Trial, Tried
 
 MOST_RULES = 30_000
-"""The most rules that are carried out, in a search for parts without effect, to find none: seconds."""
+"""Limit of the rules that a search for parts without effect carries out to find none."""
 
 
 def without_effect(
     parts: Collection[Part], trials: Sequence[Trial], most: int = MOST_RULES
-) -> dict[Part, Tried | None]:
-    """Return the parts of overrides that make no difference to what any member gets.
+) -> tuple[dict[Part, Tried | None], set[Part]]:
+    """Return the parts of overrides that make no difference to what any member gets, and those that
+    were not tried to the end.
 
-    Each comes with the first place in which it was tried; None if there is none. Where a rule
-    fails, nothing is known of the others: they count as having an effect. So do those that are
-    not tried to the end.
+    Each of the first comes with the place in which it was tried first; None if there is none.
+    Where a rule fails, nothing is known of the others: they count as having an effect.
 
     Args:
         parts: the parts.
@@ -31,6 +31,7 @@ def without_effect(
         most: how many rules may be carried out in vain.
     """
     open_: dict[Part, Tried | None] = dict.fromkeys(parts)
+    untried = set[Part]()
     for trial in trials:
         alone = lone(part for part in parts if part.override in trial.overrides)
         alike = set[Hashable]()
@@ -46,9 +47,10 @@ def without_effect(
             for part in here:
                 if part not in free and (part not in vain or most < 0):
                     del open_[part]
+                    untried.update([part] if part in vain else [])
                 elif open_[part] is None:
                     open_[part] = there
-    return open_
+    return open_, untried
 
 
 def _vain(

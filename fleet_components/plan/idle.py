@@ -17,11 +17,13 @@ from fleet_components.content.override_parts import Part
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
-from fleet_components.model.text import few
+from fleet_components.model.text import count, few
 from fleet_components.plan.effectless import without_effect
 from fleet_components.plan.trial import Trial, Tried, Unchanged
 
 _FIELDS_SHOWN = 3
+_HAVE = {True: "has", False: "have"}
+_TOO_MANY = "there are too many to try each; this is the first of them"
 _TWICE = Unchanged(
     "another operation of the rule overwrites what it sets, or sets the same",
     "take one of them out",
@@ -51,7 +53,12 @@ class Idle:
         parts have the same reason.
         """
         every = [part for rules in self.rules.values() for rule in rules if rule.written for part in rule.all]
-        found = without_effect(every, self.trials)
+        found, untried = without_effect(every, self.trials)
+        if untried:
+            number = len({(part.override, part.rule) for part in untried})
+            first = min(untried, key=lambda part: (part.override, part.rule))
+            what = f"it is not known whether {count(number, 'rule')} of overrides {_HAVE[number == 1]} an effect"
+            yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
             for part, why in [one for rule in rules for one in self._told(rule, found)]:
                 path = part.path if found[part] else part.rule_path

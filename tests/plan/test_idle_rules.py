@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.problem import FieldPath, Problem, show_path
+from fleet_components.plan.effectless import without_effect
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.subject import subject_document
 from tests.plan.unmatched import Document, object_of, planned, problems
@@ -365,6 +367,21 @@ def test_an_override_that_leaves_the_sum_of_divided_replicas_is_no_mistake() -> 
     moved = [rule(name, plaintext=[replace("/spec/replicas", number)]) for name, number in (("east", 0), ("west", 2))]
     away = {**dividing(), "clusterAffinity": {"clusterNames": ["east", "west"]}}
     assert told(*karmada(policy("p", *moved), placement=away)) == []
+
+
+def test_rules_that_are_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of these, nothing is known: no plan says that they have an effect, or that they have none."""
+    first, second = (
+        policy(name, rule(labelsOverrider=[{"operator": "replace", "value": {"tier": value}}]))
+        for name, value in (("a", "b"), ("b", "c"))
+    )
+    (overwritten,) = idle(planned(karmada(first, second)))
+    assert "overwritten by OverridePolicy shop/b" in overwritten.what
+    limited = partial(without_effect, most=0)
+    monkeypatch.setattr("fleet_components.plan.idle.without_effect", limited)
+    (counted,) = idle(planned(karmada(first, second)))
+    assert counted.what == "it is not known whether 1 rule of overrides has an effect"
+    assert counted.subject == "OverridePolicy shop/a"
 
 
 def test_what_comes_before_or_after_a_deletion() -> None:
