@@ -90,6 +90,8 @@ def _sort(text: str) -> str:
 
 
 def _sort_of(value: Any) -> str:
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, Mapping):
@@ -98,7 +100,8 @@ def _sort_of(value: Any) -> str:
         return "string"
     if isinstance(value, Sequence):
         return "list"
-    return "integer" if isinstance(value, int) or float(value).is_integer() else "number"
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return "integer" if is_whole else "number"
 
 
 def _fits(expected: str, value: Any, found: str) -> bool:

@@ -47,6 +47,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"spec": {**POD, "nodeSelector": {"gpu": True}}},
         ["spec.nodeSelector.gpu: expected string, got boolean"],
     ),
+    "an unknown field without a value": (
+        {"spec": {**POD, "image": None}},
+        ["spec.image: field not declared in schema"],
+    ),
     "an unknown field": (
         {"spec": {"containers": [{"name": "web", "images": "web"}]}},
         ["spec.containers[0].images: field not declared in schema"],
