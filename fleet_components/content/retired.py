@@ -49,13 +49,11 @@ class Retired:
 
     Attributes:
         release: the first release of Kubernetes without it.
-        successor: the version to write instead; empty if the kind has none.
         hint: what to do.
     """
 
     release: str
-    successor: str = ""
-    hint: str = ""
+    hint: str
 
 
 def retired(manifest: Manifest) -> Retired | None:
@@ -67,14 +65,14 @@ def _retired() -> Mapping[tuple[str, str], Retired]:
     found = {}
     for line in _TABLE.strip().splitlines():
         release, version, successor, *kinds = line.split()
-        known = Retired(release, successor, f"write apiVersion: {successor}")
+        known = Retired(release, f"write apiVersion: {successor}")
         found.update({(version, kind): known for kind in kinds})
     for version, release in _FLOW_RELEASES:
-        known = Retired(release, f"{_FLOW}/v1", f"write apiVersion: {_FLOW}/v1")
+        known = Retired(release, f"write apiVersion: {_FLOW}/v1")
         for kind in ("FlowSchema", "PriorityLevelConfiguration"):
             found[f"{_FLOW}/{version}", kind] = known
     for version in ("policy/v1beta1", "extensions/v1beta1"):
-        found[version, "PodSecurityPolicy"] = Retired("1.25", hint=_POD_SECURITY)
+        found[version, "PodSecurityPolicy"] = Retired("1.25", _POD_SECURITY)
     return found
 
 

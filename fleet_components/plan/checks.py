@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.difference import Difference
@@ -54,25 +54,45 @@ def checked(
         partial: True if the source has only some objects of a hub: what it lacks may be there.
     """
     applied = [item for item in subjects if not item.subject.reports]
+    contents = _contents(applied)
     if Check.REFERENCES not in skipped:
-        yield from _References(applied, departures, catalogue, partial).missing()
+        yield from _References(applied, contents, departures, catalogue, partial).missing()
     if Check.AUTOSCALERS not in skipped:
-        yield from _autoscaled(applied, catalogue)
+        yield from _autoscaled(contents, catalogue)
     if Check.DIGESTS not in skipped:
         yield from _without_digests(applied)
     if Check.VERSIONS not in skipped:
-        yield from _retired(applied, catalogue)
+        yield from _retired(contents, catalogue)
     if Check.STRUCTURE not in skipped:
-        yield from _misfitting(applied, catalogue)
+        yield from _misfitting(contents, catalogue)
 
 
-def _by_content(subjects: Iterable[Decided]) -> Iterator[tuple[list[Manifest], list[str]]]:
-    """Yield the distinct contents of deliveries, each with its members."""
-    found: dict[int, tuple[Sequence[Mapping[str, Any]], list[str]]] = {}
+class _Content(NamedTuple):
+    """Objects that members get alike.
+
+    Attributes:
+        manifests: the objects.
+        left_alone: fields that keep their values on the members.
+        members: the members.
+    """
+
+    manifests: Sequence[Manifest]
+    left_alone: tuple[str, ...]
+    members: list[str]
+
+
+def _contents(subjects: Iterable[Decided]) -> list[_Content]:
+    """Return the distinct contents of deliveries, each with its members."""
+    found: dict[tuple[int, tuple[str, ...]], _Content] = {}
     for decided in subjects:
         for member, delivery in decided.deliveries.items():
-            found.setdefault(id(delivery.written), (delivery.written, []))[1].append(member)
-    yield from ((list(map(Manifest, objects)), members) for objects, members in found.values())
+            # By identity: members share their content, which the deliveries keep alive.
+            key = id(delivery.written), delivery.left_alone
+            if key not in found:
+                manifests = list(map(Manifest, delivery.written))
+                found[key] = _Content(manifests, delivery.left_alone, [])
+            found[key].members.append(member)
+    return list(found.values())
 
 
 class _References:
@@ -81,6 +101,7 @@ class _References:
     def __init__(
         self,
         subjects: Sequence[Decided],
+        contents: Iterable[_Content],
         departures: Iterable[Departure],
         catalogue: Catalogue,
         partial: bool,
@@ -88,9 +109,9 @@ class _References:
         self._catalogue, self._partial = catalogue, partial
         self._there: dict[ObjectKey, Members] = defaultdict(set)
         self._needed: dict[tuple[ObjectKey, ObjectKey], Members] = defaultdict(set)
-        for manifests, members in _by_content(subjects):
-            for manifest in manifests:
-                self._note(manifest, members)
+        for content in contents:
+            for manifest in content.manifests:
+                self._note(manifest, content.members)
         for decided in subjects:
             # What a hold keeps back goes there with a later update.
             held = decided.entries.keys() - decided.deliveries.keys()
@@ -118,7 +139,7 @@ class _References:
             yield self._problem(key, lacking, keys, known)
 
     def _problem(self, key: ObjectKey, members: Sequence[str], needed: Sequence[ObjectKey], known: bool) -> Problem:
-        where = few(list(members))
+        where = few(members)
         listed = few([str(item) for item in needed])
         many = "it is" if len(needed) == 1 else "they are"
         what = f"needs {listed}, which "
@@ -132,18 +153,17 @@ class _References:
         return _problem(self._catalogue, key, what, skip)
 
 
-def _autoscaled(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+def _autoscaled(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Problem]:
     """Yield a warning for each autoscaler of a workload whose replicas the source sets too."""
     scalers: dict[tuple[ObjectKey, ObjectKey], Members] = defaultdict(set)
     replicas: dict[ObjectKey, Members] = defaultdict(set)
-    for decided in subjects:
-        for member, delivery in decided.deliveries.items():
-            for manifest in map(Manifest, delivery.written):
-                target = scaled(manifest)
-                if target:
-                    scalers[target, manifest.key].add(member)
-                elif _REPLICAS not in delivery.left_alone and _sets_replicas(manifest):
-                    replicas[manifest.key].add(member)
+    for content in contents:
+        for manifest in content.manifests:
+            target = scaled(manifest)
+            if target:
+                scalers[target, manifest.key].update(content.members)
+            elif _REPLICAS not in content.left_alone and _sets_replicas(manifest):
+                replicas[manifest.key].update(content.members)
     hint = "leave spec.replicas out of the source, since each change of the workload sets it back"
     hint = f"{hint}; or skip the check {Check.AUTOSCALERS}"
     for (target, key), members in sorted(scalers.items()):
@@ -191,14 +211,14 @@ def _drops_digest(item: Difference) -> bool:
     return item.path[-1:] == ("image",) and _DIGEST in str(item.old) and _DIGEST not in str(item.new)
 
 
-def _retired(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+def _retired(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Problem]:
     """Yield a warning for each object of a version that is served no more."""
     found: dict[tuple[ObjectKey, str, Retired], Members] = defaultdict(set)
-    for manifests, members in _by_content(subjects):
-        for manifest in manifests:
+    for content in contents:
+        for manifest in content.manifests:
             known = retired(manifest)
             if known:
-                found[manifest.key, manifest.api_version, known].update(members)
+                found[manifest.key, manifest.api_version, known].update(content.members)
     for (key, version, known), those in found.items():
         lacking = f"Kubernetes {known.release} and later do not serve {version} {key.kind}"
         hint = f"{known.hint}; if the members are older, skip the check {Check.VERSIONS}"
@@ -206,13 +226,13 @@ def _retired(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Prob
         yield _problem(catalogue, key, what, hint, ("apiVersion",))
 
 
-def _misfitting(subjects: Iterable[Decided], catalogue: Catalogue) -> Iterator[Problem]:
+def _misfitting(contents: Iterable[_Content], catalogue: Catalogue) -> Iterator[Problem]:
     """Yield a warning for each field that is not what its kind has there."""
     found: dict[tuple[ObjectKey, Misfit], Members] = defaultdict(set)
-    for manifests, members in _by_content(subjects):
-        for manifest in manifests:
+    for content in contents:
+        for manifest in content.manifests:
             for misfit in misfits(manifest.data):
-                found[manifest.key, misfit].update(members)
+                found[manifest.key, misfit].update(content.members)
     for (key, misfit), those in found.items():
         what = f"{misfit.words}: {few(sorted(those))} {'refuses' if len(those) == 1 else 'refuse'} it"
         hint = f"if it is newer than Kubernetes 1.36, skip the check {Check.STRUCTURE}"

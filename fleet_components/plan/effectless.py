@@ -47,7 +47,8 @@ def without_effect(
             for part in here:
                 if part not in free and (part not in vain or most < 0):
                     del open_[part]
-                    untried.update([part] if part in vain else [])
+                    if part in vain:
+                        untried.add(part)
                 elif open_[part] is None:
                     open_[part] = there
     return open_, untried

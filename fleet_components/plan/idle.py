@@ -22,7 +22,6 @@ from fleet_components.plan.effectless import without_effect
 from fleet_components.plan.trial import Trial, Tried, Unchanged
 
 _FIELDS_SHOWN = 3
-_HAVE = {True: "has", False: "have"}
 _TOO_MANY = "there are too many to try each; this is the first of them"
 _TWICE = Unchanged(
     "another operation of the rule overwrites what it sets, or sets the same",
@@ -57,7 +56,8 @@ class Idle:
         if untried:
             number = len({(part.override, part.rule) for part in untried})
             first = min(untried, key=lambda part: (part.override, part.rule))
-            what = f"it is not known whether {count(number, 'rule')} of overrides {_HAVE[number == 1]} an effect"
+            have = "has" if number == 1 else "have"
+            what = f"it is not known whether {count(number, 'rule')} of overrides {have} an effect"
             yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
             for part, why in [one for rule in rules for one in self._told(rule, found)]:

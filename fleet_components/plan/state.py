@@ -38,9 +38,9 @@ MEND = (
 )
 """Hint for a damaged state."""
 PENDING_REPLACEMENT = "pendingReplacement"
+"""Field of a resource in a state that was deleted to be replaced, and not created again."""
 CREATING = "creating"
 """Type of a pending operation: the engine was killed while it created a resource."""
-"""Field of a resource in a state that was deleted to be replaced, and not created again."""
 INTERRUPTED = "interrupted"
 """Field of a resource as a program in process is given it; the engine gives neither."""
 # Deeper values, which only damage brings about, would end in a RecursionError.

@@ -21,15 +21,12 @@ from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.trial import Unchanged, has_value
 from fleet_components.plan.vain import meant
 
-EMPTY = Unchanged("has no overriders", "write what it changes, or take it out")
 _NO_CONTAINERS = "has no containers that this overrider changes"
 _KINDS = "Karmada looks at those of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs"
 
 
 def unchanged(part: Part, policy: Manifest, manifest: Manifest) -> Unchanged:
     """Return why a part of an override policy changes nothing in an object."""
-    if not part.written and part.path[-1] == "overriders":
-        return EMPTY
     at = next((place for place, step in enumerate(part.path) if step in OVERRIDERS), None)
     if at is None:
         return Unchanged(f"{manifest.key} is so already")
