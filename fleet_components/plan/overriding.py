@@ -8,7 +8,7 @@ changed override moves no others.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -35,9 +35,49 @@ class Overrides(ABC):
         on, in their order.
         """
 
-    @abstractmethod
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
-        """Return what rules make of each object, with the problem of one that fails."""
+        """Return what rules make of each object, with the problem of one that fails, or that makes
+        what no API server takes.
+        """
+        results = []
+        for data, item in zip(objects, self.carry_out(objects, rules, member), strict=True):
+            if item.problem:
+                problem = self.explained(item.problem, data, rules)
+                results.append(attrs.evolve(item, problem=problem))
+            else:
+                results.append(self._fitting(data, item, member))
+        return results
+
+    @property
+    @abstractmethod
+    def written(self) -> Mapping[str, Manifest]:
+        """The overrides of the source, by ``Kind namespace/name``."""
+
+    @abstractmethod
+    def carry_out(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return what rules make of each object."""
+
+    @abstractmethod
+    def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
+        """Return the problem of a rule that fails on an object, with the place of the rule."""
+
+    @staticmethod
+    @abstractmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its override."""
+
+    def _fitting(self, data: Mapping[str, Any], result: Overridden, member: Cluster) -> Overridden:
+        found = first_misfit(data, result)
+        if found is None:
+            return result
+        step, misfit = found
+        what = f"makes what no API server takes, of {Manifest(data).key} on {member.name}: {misfit}"
+        manifest = self.written.get(step.override)
+        if manifest:
+            problem = manifest.problem(what, self.rule_path(manifest, step.rule), _CHANGE)
+        else:
+            problem = Problem(what, (), _CHANGE, step.override)
+        return attrs.evolve(result, data=None, problem=problem, steps=())
 
 
 @attrs.frozen
@@ -142,35 +182,6 @@ def _opened(before: Record[Any, Any], results: Sequence[Overridden]) -> Objects 
     """Return what a member gets; None if a rule fails."""
     failing = any(result.problem for result in results)
     return None if failing else before.opened(overridden(results))
-
-
-def fitting(
-    data: Mapping[str, Any],
-    result: Overridden,
-    member: Cluster,
-    written: Mapping[str, Manifest],
-    rule_path: Callable[[Manifest, int], FieldPath],
-) -> Overridden:
-    """Return a result with the problem of a rule that makes what no API server takes.
-
-    Args:
-        data: the object before the rules.
-        result: what they make of it.
-        member: the member.
-        written: the overrides of the source, by ``Kind namespace/name``.
-        rule_path: returns the path of a rule in its override.
-    """
-    found = None if result.problem else first_misfit(data, result)
-    if found is None:
-        return result
-    step, misfit = found
-    what = f"makes what no API server takes, of {Manifest(data).key} on {member.name}: {misfit}"
-    manifest = written.get(step.override)
-    if manifest:
-        problem = manifest.problem(what, rule_path(manifest, step.rule), _CHANGE)
-    else:
-        problem = Problem(what, (), _CHANGE, step.override)
-    return attrs.evolve(result, data=None, problem=problem, steps=())
 
 
 def unseen_default(problem: Problem, manifest: Manifest, *, known: bool) -> Problem:

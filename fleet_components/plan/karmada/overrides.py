@@ -18,7 +18,7 @@ from fleet_components.model.codec import below, decode
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.plan.overriding import Overrides, fitting, unseen_default
+from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
 
 _PLACES = "rules"
@@ -63,23 +63,27 @@ class PolicyOverrides(Overrides):
         outcomes = [apply_rules(objects, item, member, self.claimed_by) for item in (rules, complete)]
         return rules if outcomes[0] == outcomes[1] else complete
 
-    def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
-        """Return the object after the rules."""
-        written = {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
-        applied = apply_rules(objects, rules, member, self.claimed_by)
-        kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
-        results = []
-        for data, item in zip(objects, applied, strict=True):
-            if item.problem:
-                problem = self._explained(_located(item.problem, written, kept), data)
-                results.append(attrs.evolve(item, problem=problem))
-            else:
-                results.append(fitting(data, item, member, written, rule_path))
-        return results
+    @property
+    def written(self) -> Mapping[str, Manifest]:
+        """The policies, by ``Kind namespace/name``."""
+        return {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
 
-    def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
-        """Return a problem with the hint that the control plane may know more of a custom kind."""
-        return unseen_default(problem, Manifest(data), known=self.custom is not None)
+    def carry_out(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return the object after the rules."""
+        return apply_rules(objects, rules, member, self.claimed_by)
+
+    def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
+        """Return a problem with its place, and with the hint that the control plane may know more of
+        a custom kind.
+        """
+        kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
+        found = _located(problem, self.written, kept)
+        return unseen_default(found, Manifest(data), known=self.custom is not None)
+
+    @staticmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its policy."""
+        return rule_path(override, position)
 
 
 def apply_rules(

@@ -27,7 +27,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.plan.overriding import Overrides, fitting, unseen_default
+from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
 
 Shapes = Mapping[str, Shape]
@@ -80,21 +80,24 @@ class PlacementOverrides(Overrides):
         with_them = apply_overrides(concerned, rules, member.name, reader(kinds)) if kinds else []
         return kinds if without != with_them else {}
 
-    def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
-        """Return the objects after the rules."""
-        written = {str(item.manifest.key): item.manifest for item in self.overrides}
-        results = []
-        for data, item in zip(objects, apply_rules(objects, rules, member), strict=True):
-            if item.problem:
-                problem = self._explained(_located(item.problem, written), data)
-                results.append(attrs.evolve(item, problem=problem))
-            else:
-                results.append(fitting(data, item, member, written, rule_path))
-        return results
+    @property
+    def written(self) -> Mapping[str, Manifest]:
+        """The overrides, by ``Kind namespace/name``."""
+        return {str(item.manifest.key): item.manifest for item in self.overrides}
 
-    def _explained(self, problem: Problem, data: Mapping[str, Any]) -> Problem:
-        """Return a problem with the hint that the hub may know more of a custom kind."""
-        return unseen_default(problem, Manifest(data), known=_kind(data) in self.shapes)
+    def carry_out(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return the objects after the rules."""
+        return apply_rules(objects, rules, member)
+
+    def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
+        """Return a problem with its place, and with the hint that the hub may know more of a custom kind."""
+        found = _located(problem, self.written)
+        return unseen_default(found, Manifest(data), known=_kind(data) in self.shapes)
+
+    @staticmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its override."""
+        return rule_path(override, position)
 
 
 def rule_path(override: Manifest, position: int) -> FieldPath:
