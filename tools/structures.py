@@ -11,7 +11,6 @@ type; ``[]`` stands before the items of a list, ``{}`` before the values of a ma
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any
 
 import attrs
 
-from fleet_components.live.connection import Connection, connected
+from fleet_components.live.connection import connected
 from fleet_components.model.kinds import BUILT_IN
+from tools.openapi import kinds_of, lines, schemas_of, short
 
 INTO = Path(__file__).parents[1] / "fleet_components" / "content" / "structures.json"
 """The file that is written."""
 _PATIENCE = 300.0
-_KINDS = "x-kubernetes-group-version-kind"
 _SCALARS = ("string", "integer", "number", "boolean")
 
 
@@ -36,8 +35,8 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=INTO, help="the file to write")
     asked = parser.parse_args()
     with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE) as connection:
-        schemas = Schemas.of(connection)
-    asked.into.write_text("\n".join(_lines(schemas.document())) + "\n")
+        schemas = Schemas(schemas_of(connection))
+    asked.into.write_text("\n".join(lines(schemas.document())) + "\n")
 
 
 @attrs.frozen
@@ -45,16 +44,6 @@ class Schemas:
     """The schemas of the OpenAPI documents of an API server, by their full names."""
 
     schemas: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, connection: Connection) -> Schemas:
-        """Read all documents of an API server."""
-        found: dict[str, Any] = {}
-        for path, entry in connection.ask("GET", "/openapi/v3")["paths"].items():
-            if path.startswith(("api/", "apis/")):
-                document = connection.ask("GET", entry["serverRelativeURL"])
-                found.update(document.get("components", {}).get("schemas", {}))
-        return cls(found)
 
     def document(self) -> dict[str, dict[str, Any]]:
         """Return what the file says."""
@@ -78,12 +67,9 @@ class Schemas:
 
     def _kinds(self) -> Iterator[tuple[str, str]]:
         for name, schema in self.schemas.items():
-            for kind in schema.get(_KINDS) or ():
-                if (kind["group"], kind["kind"]) in BUILT_IN and schema.get("properties"):
-                    yield (
-                        "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))),
-                        name,
-                    )
+            for group, kind, named in kinds_of(schema):
+                if (group, kind) in BUILT_IN and schema.get("properties"):
+                    yield named, name
 
     def _text(self, schema: Mapping[str, Any]) -> str:
         """Return what a field is."""
@@ -101,11 +87,6 @@ class Schemas:
         return inner["type"] if inner.get("type") in _SCALARS else "any"
 
 
-def short(name: str) -> str:
-    """Return the end of the name of a type, such as ``core.v1.Container``."""
-    return ".".join(name.split(".")[-3:])
-
-
 def _type_in(text: str) -> str:
     return text.replace("[]", "").replace("{}", "")
 
@@ -113,17 +94,6 @@ def _type_in(text: str) -> str:
 def _shortened(text: str) -> str:
     name = _type_in(text)
     return text if "." not in name else text.removesuffix(name) + short(name)
-
-
-def _lines(document: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines of the file, one for each kind and each type."""
-    yield "{"
-    for number, (part, entries) in enumerate(document.items(), 1):
-        yield f" {json.dumps(part)}: {{"
-        for place, (name, entry) in enumerate(entries.items(), 1):
-            yield f"  {json.dumps(name)}: {json.dumps(entry)}{',' if place < len(entries) else ''}"
-        yield " }," if number < len(document) else " }"
-    yield "}"
 
 
 if __name__ == "__main__":

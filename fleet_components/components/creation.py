@@ -23,17 +23,16 @@ from pulumi.resource_hooks import ResourceHook, ResourceHookArgs
 
 from fleet_components.components.process import in_thread
 from fleet_components.components.refusal import RefusedError
+from fleet_components.live.causes import finalizers_of
 from fleet_components.live.connection import Leftover, connected, within
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import Problem
-from fleet_components.model.text import few
 from fleet_components.plan.ownership import VANISHING_HINT
 
 _LOOK_SECONDS = 10.0
 _PAUSE_SECONDS = 0.5
 _LEAVING = "is still being deleted on {where} after {seconds} s, and would vanish with what is written now{finalizers}"
-_FINALIZERS = "; its finalizers: {finalizers}"
 
 
 def before_creation(name: str, where: str, kubeconfig: pulumi.Output[str], seconds: float) -> ResourceHook:
@@ -57,8 +56,7 @@ def before_creation(name: str, where: str, kubeconfig: pulumi.Output[str], secon
         end = time.monotonic() + seconds
         while leaving := await in_thread(partial(_leaving, config, wanted)):
             if time.monotonic() > end:
-                finalizers = value_at(leaving, ("metadata", "finalizers")) or ()
-                named = _FINALIZERS.format(finalizers=few(finalizers)) if finalizers else ""
+                named = finalizers_of(leaving)
                 what = _LEAVING.format(where=where, seconds=round(seconds), finalizers=named)
                 raise RefusedError([Problem(what, subject=str(wanted), hint=VANISHING_HINT)])
             await asyncio.sleep(_PAUSE_SECONDS)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.availability import availability
-from fleet_components.live.causes import causes
+from fleet_components.live.causes import causes, finalizers_of
 from fleet_components.live.comparison import WHOLE, Comparison, compare
 from fleet_components.live.connection import (
     Connection,
@@ -20,7 +20,7 @@ from fleet_components.live.connection import (
 )
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
-from fleet_components.model.text import count, few
+from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
 
@@ -28,7 +28,6 @@ K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64
 _UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
 _DELETING = "is being deleted since {since}{finalizers}"
-_FINALIZERS = "; its finalizers: {finalizers}"
 _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
 
 
@@ -139,9 +138,8 @@ def _leaving(nothing: ObservedObject, there: Mapping[str, Any] | None) -> Observ
     since = value_at(there or {}, ("metadata", "deletionTimestamp"))
     if not since:
         return found
-    finalizers = value_at(there or {}, ("metadata", "finalizers")) or ()
-    named = _FINALIZERS.format(finalizers=few(finalizers)) if finalizers else ""
-    return attrs.evolve(found, causes=(_DELETING.format(since=since, finalizers=named),))
+    words = _DELETING.format(since=since, finalizers=finalizers_of(there))
+    return attrs.evolve(found, causes=(words,))
 
 
 def _compared(found: Comparison) -> Compared:

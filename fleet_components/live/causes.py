@@ -102,3 +102,9 @@ def _short(text: str) -> str:
     """Return a text that fits a line or two, and that commands nothing."""
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+
+
+def finalizers_of(live: Any) -> str:
+    """Return the finalizers of an object, as the end of a sentence; empty if it has none."""
+    finalizers = value_at(live, ("metadata", "finalizers"))
+    return f"; its finalizers: {few(finalizers)}" if finalizers else ""

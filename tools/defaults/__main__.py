@@ -34,6 +34,7 @@ import yaml
 from fleet_components.live.connection import Connection, UnexpectedAnswer, connected
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
+from tools.openapi import kinds_of, lines, schemas_of, short
 
 OBJECTS = Path(__file__).parent / "objects.yaml"
 """The objects that are sent."""
@@ -97,7 +98,7 @@ def main() -> str | None:
         if unexpected:
             return f"the defaults of these have conditions: {', '.join(sorted(unexpected))}"
         document = learning.document()
-    asked.into.write_text("\n".join(_lines(document)) + "\n")
+    asked.into.write_text("\n".join(lines(document)) + "\n")
     return None
 
 
@@ -146,14 +147,9 @@ class Learning:
     tried: set[tuple[str, str, str]] = attrs.field(init=False, factory=set)
 
     def __attrs_post_init__(self) -> None:
-        for path, entry in self.connection.ask("GET", "/openapi/v3")["paths"].items():
-            if path.startswith(("api/", "apis/")):
-                found = self.connection.ask("GET", entry["serverRelativeURL"])
-                schemas = found.get("components", {}).get("schemas", {})
-                self.types.update({_short(name): item for name, item in schemas.items()})
+        self.types = {short(name): item for name, item in schemas_of(self.connection).items()}
         for name, schema in self.types.items():
-            for kind in schema.get("x-kubernetes-group-version-kind") or ():
-                self.kinds["/".join(filter(None, (kind["group"], kind["version"], kind["kind"])))] = name
+            self.kinds.update((named, name) for _, _, named in kinds_of(schema))
 
     def type_of(self, data: Mapping[str, Any]) -> str:
         """Return the type of an object."""
@@ -216,7 +212,7 @@ class Learning:
         inner = schema["allOf"][0] if schema.get("allOf") else schema
         below = inner.get("items") or inner.get("additionalProperties") or inner
         below = below["allOf"][0] if below.get("allOf") else below
-        name = _short(below.get("$ref", ""))
+        name = short(below.get("$ref", ""))
         mapped = "map" if "additionalProperties" in inner else ""
         return mapped or inner.get("type") or "", name if self.types.get(name, {}).get("properties") else ""
 
@@ -293,23 +289,6 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     for step in path:
         value = value[step]
     return value
-
-
-def _short(name: str) -> str:
-    """Return the end of the name of a type, such as ``core.v1.Container``."""
-    return ".".join(name.rpartition("/")[2].split(".")[-3:])
-
-
-def _lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the file, one for each kind and each part of a type."""
-    yield "{"
-    for number, (part, entries) in enumerate(document.items()):
-        yield f" {json.dumps(part)}: {{"
-        last = len(entries) - 1
-        for place, (name, entry) in enumerate(entries.items()):
-            yield f"  {json.dumps(name)}: {json.dumps(entry)}{'' if place == last else ','}"
-        yield " }" if number == len(document) - 1 else " },"
-    yield "}"
 
 
 if __name__ == "__main__":
