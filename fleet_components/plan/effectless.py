@@ -33,7 +33,7 @@ def without_effect(
     open_: dict[Part, Tried | None] = dict.fromkeys(parts)
     untried = set[Part]()
     for trial in trials:
-        alone = lone(part for part in parts if part.override in trial.overrides)
+        alone = lone(part for part in parts if part.override in trial.by_key)
         alike = set[Hashable]()
         for member in trial.members if open_ else ():
             here = [part for part in open_ if _concerns(trial, part, member)]

@@ -60,10 +60,12 @@ class Trial(ABC):
         first object that it selects.
         """
 
-    @property
+    @cached_property
     @abstractmethod
-    def overrides(self) -> Collection[str]:
-        """The overrides that may concern any of the objects, also once others have changed them."""
+    def by_key(self) -> Mapping[str, Any]:
+        """The overrides that may concern any of the objects, also once others have changed them, by
+        ``Kind namespace/name``.
+        """
 
     @abstractmethod
     def applies(self, override: str, rule: int, member: Cluster) -> bool:

@@ -63,14 +63,9 @@ class TemplateTrial(Trial):
         found = (policy for policy in self._policies if policy.spec.rank(read) is not Rank.NO_MATCH)
         return {str(policy.manifest.key): self.subject.manifest for policy in found}
 
-    @property
-    def overrides(self) -> Collection[str]:
-        """The overrides that may select the objects."""
-        return self._by_key.keys()
-
     def applies(self, override: str, rule: int, member: Cluster) -> bool:
         """Return whether a rule of a policy selects a member."""
-        return self._by_key[override].spec.rules[rule].applies_to(member)
+        return self.by_key[override].spec.rules[rule].applies_to(member)
 
     def alike(self, member: Cluster) -> Hashable:
         """Return the rules that select the member, as all members are tried with one share."""
@@ -98,11 +93,11 @@ class TemplateTrial(Trial):
 
     def unchanged(self, part: Part, data: Mapping[str, Any]) -> Unchanged:
         """Return why a part changes nothing in the object."""
-        return unchanged(part, self._by_key[part.override].manifest, Manifest(data))
+        return unchanged(part, self.by_key[part.override].manifest, Manifest(data))
 
     def _without(self, parts: Collection[Part]) -> Collection[OverridePolicy]:
         """Return the overrides without some parts of one of them."""
-        written = self._by_key[next(iter(parts)).override].manifest
+        written = self.by_key[next(iter(parts)).override].manifest
         other = OverridePolicy.from_manifest(Manifest(left_out(written.data, parts)))
         return [other if policy.key == other.key else policy for policy in self._policies]
 
@@ -112,7 +107,8 @@ class TemplateTrial(Trial):
         return index.concerning(Manifest(self._written)) if index.policies else ()
 
     @cached_property
-    def _by_key(self) -> Mapping[str, OverridePolicy]:
+    def by_key(self) -> Mapping[str, OverridePolicy]:
+        """The overrides that may concern any of the objects, by ``Kind namespace/name``."""
         return {str(policy.manifest.key): policy for policy in self._policies}
 
     @cached_property

@@ -64,23 +64,18 @@ class PlacementTrial(Trial):
                 (first[target] for target in override.targets if target in first),
                 key=lambda one: one.key,
             )
-            for key, override in self._by_key.items()
+            for key, override in self.by_key.items()
         }
-
-    @property
-    def overrides(self) -> Collection[str]:
-        """The overrides that may select the objects."""
-        return self._by_key.keys()
 
     def applies(self, override: str, rule: int, member: Cluster) -> bool:
         """Return whether a rule of an override selects a member."""
-        return self._by_key[override].spec.policy.override_rules[rule].applies_to(member)
+        return self.by_key[override].spec.policy.override_rules[rule].applies_to(member)
 
     def alike(self, member: Cluster) -> Hashable:
         """Return the rules that select the member, and its name and labels if they ask for any."""
         rules = tuple(
             (key, index)
-            for key, override in self._by_key.items()
+            for key, override in self.by_key.items()
             for index, rule in enumerate(override.spec.policy.override_rules)
             if rule.applies_to(member)
         )
@@ -102,7 +97,7 @@ class PlacementTrial(Trial):
 
     def _without(self, parts: Collection[Part]) -> Sequence[ResourceOverride]:
         """Return the overrides without some parts of one of them."""
-        written = self._by_key[next(iter(parts)).override].manifest
+        written = self.by_key[next(iter(parts)).override].manifest
         other = ResourceOverride.from_manifest(Manifest(left_out(written.data, parts)))
         return [other if one.manifest.key == written.key else one for one in self.subject.overrides]
 
@@ -113,7 +108,8 @@ class PlacementTrial(Trial):
         return tuple(data for _, data, _ in selected(self.subject.content, wanted, opens=self.subject.opens))
 
     @cached_property
-    def _by_key(self) -> Mapping[str, ResourceOverride]:
+    def by_key(self) -> Mapping[str, ResourceOverride]:
+        """The overrides that may concern any of the objects, by ``Kind namespace/name``."""
         return {str(override.manifest.key): override for override in self.subject.overrides}
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -130,26 +130,21 @@ def statuses(
     )
 
 
-def _interrupted(state: StackState, found: Iterable[Status]) -> bool:
+def _interrupted(state: StackState, found: Sequence[Status]) -> bool:
     """Return whether the last update was killed.
 
     The note of a creation outlives later updates. It tells of the last one only if the object is
     still to come.
     """
-    to_come = {
-        (status.plan.options.fleet, cluster, key)
-        for status in found
-        for cluster, member in status.observed.items()
-        for key in member.objects
-    }
-    fleets = {fleet for fleet, _, _ in to_come}
+    return any(what != CREATING or _is_to_come(Urn.parse(urn), found) for urn, what in state.pending.items())
 
-    def is_to_come(urn: str) -> bool:
-        places = ((fleet, names.place_of(fleet, Urn.parse(urn))) for fleet in fleets)
-        known = [(fleet, place.cluster, place.object) for fleet, place in places if place]
-        return not known or not to_come.isdisjoint(known)
 
-    return any(what != CREATING or is_to_come(urn) for urn, what in state.pending.items())
+def _is_to_come(urn: Urn, found: Sequence[Status]) -> bool:
+    """Return whether a status has an object; True if it is none of their fleets."""
+    shown = [status for status in found if any(member.objects for member in status.observed.values())]
+    places = [(status.observed, names.place_of(status.plan.options.fleet, urn)) for status in shown]
+    known = [(observed.get(place.cluster), place.object) for observed, place in places if place]
+    return not known or any(member is not None and key in member.objects for member, key in known)
 
 
 def _status(plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None) -> Status:
