@@ -14,9 +14,9 @@ from fleet_components.admission.kinds import kinds_under, unknown_kind, versions
 from fleet_components.admission.metadata import check_metadata
 from fleet_components.admission.registry import Existing, Kind, Request
 from fleet_components.admission.structure import check, filled, unknown_fields, unknown_paths
-from fleet_components.model.kubefleet.release import Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
+from fleet_components.model.releases import Releases
 
 _STAGES: tuple[Stage, ...] = ("kind", "strict", "decode", "crd", "webhook")
 
@@ -69,14 +69,14 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing 
         manifest: the object.
         old: the object that it replaces; None if it is new.
         context: the other existing objects, in which overrides, placements and CustomResourceDefinitions are looked
-            up, and the release of KubeFleet. It may contain the object itself.
+            up, and the releases. It may contain the object itself.
     """
     if unknown := unknown_kind(manifest):
         return Admission(manifest, _refusals(manifest, [unknown]))
-    kind = kinds_under(context.release).get((manifest.api_version, manifest.kind))
+    kind = kinds_under(context.releases).get((manifest.api_version, manifest.kind))
     if not kind:
         return Admission(manifest)
-    strict = _refusals(manifest, _unknown_fields(kind, manifest.data, context.release))
+    strict = _refusals(manifest, _unknown_fields(kind, manifest.data, context.releases))
     data, refusals = _judged(kind, manifest, old, context)
     if strict and refusals:
         meant = attrs.evolve(manifest, data=as_meant(kind.schema, manifest.data))
@@ -116,10 +116,10 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
     )
 
 
-def _unknown_fields(kind: Kind, data: Mapping[str, Any], release: Release) -> Iterator[Finding]:
+def _unknown_fields(kind: Kind, data: Mapping[str, Any], releases: Releases) -> Iterator[Finding]:
     """Yield the unknown fields, with a hint if another version of the kind has the field."""
     findings = unknown_fields(kind.schema, data)
-    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind, release)] if findings else []
+    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind, releases)] if findings else []
     for finding in findings:
         for other, unknown in others:
             if finding.path not in unknown:

@@ -90,7 +90,8 @@ def _schema(node: Node, path: str, overlay: Overlay) -> Schema:
         attributes["required"] = True
     if "items" in node:
         attributes["items"] = _schema(node["items"], path + _item(node), overlay)
-    fields = _in_order(node.get("fields", {}), (note_at(overlay.order, path) or "").split())
+    there = [name for name in node.get("fields", {}) if not name_at(overlay.absent, f"{path}.{name}")]
+    fields = _in_order(there, (note_at(overlay.order, path) or "").split())
     return Schema(
         **attributes,
         enum=tuple(node.get("enum") or ()),

@@ -9,21 +9,21 @@ from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import unknown_paths
-from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.releases import Releases
 from fleet_components.model.text import nearest
-
-_ALL: tuple[Kind, ...] = (*kubefleet.kinds_in(RELEASE), *karmada.KINDS)
 
 
 @cache
-def kinds_under(release: Release) -> Mapping[tuple[str, str], Kind]:
-    """Return the checked kinds, by ``apiVersion`` and ``kind``: those of a release of KubeFleet, and of Karmada."""
-    return {(kind.api_version, kind.name): kind for kind in (*kubefleet.kinds_in(release), *karmada.KINDS)}
+def kinds_under(releases: Releases) -> Mapping[tuple[str, str], Kind]:
+    """Return the checked kinds of both systems, by ``apiVersion`` and ``kind``."""
+    every = (*kubefleet.kinds_in(releases.kubefleet), *karmada.kinds_in(releases.karmada))
+    return {(kind.api_version, kind.name): kind for kind in every}
 
 
-KINDS = kinds_under(RELEASE)
+KINDS = kinds_under(Releases())
 """Checked kinds, by ``apiVersion`` and ``kind``. All releases have the same ones."""
+_ALL = tuple(KINDS.values())
 
 _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
     **kubefleet.MADE_BY_SYSTEM,
@@ -38,10 +38,10 @@ _COMMON = ("ApprovalRequest", "Cluster")
 _NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 
 
-def versions_of(kind: Kind, release: Release) -> tuple[Kind, ...]:
+def versions_of(kind: Kind, releases: Releases) -> tuple[Kind, ...]:
     """Return the kind in all its versions; the last one is the storage version."""
     return tuple(
-        other for other in kinds_under(release).values() if (other.group, other.name) == (kind.group, kind.name)
+        other for other in kinds_under(releases).values() if (other.group, other.name) == (kind.group, kind.name)
     )
 
 

@@ -32,6 +32,7 @@ class Overlay:
         loose: the fields of a status that may be of any type.
         earlier: attributes of fields that are not as in the data files, which are of the newest release; None for one
             that is absent. The path may begin with the version, as in ``v1.ResourcePlacement.spec``.
+        absent: fields that are not there, though the data files have them.
         lacking: messages of the rules that are absent, each with the version that lacks it; empty for all versions.
     """
 
@@ -45,6 +46,7 @@ class Overlay:
     required: Collection[str] = ()
     loose: Collection[str] = ()
     earlier: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    absent: Collection[str] = ()
     lacking: Mapping[str, str] = attrs.field(factory=dict)
 
 

@@ -11,9 +11,9 @@ import attrs
 from fleet_components.admission.finding import Denial
 from fleet_components.admission.metadata import METADATA
 from fleet_components.admission.schema import Rule, Schema, struct, text
-from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
+from fleet_components.model.releases import Releases
 
 Object = Mapping[str, Any]
 Scope = Literal["Cluster", "Namespaced", "unknown"]
@@ -21,15 +21,15 @@ Scope = Literal["Cluster", "Namespaced", "unknown"]
 
 @attrs.frozen(eq=False, slots=False)
 class Existing:
-    """The other objects beside one that is admitted, and the release of KubeFleet that admits it.
+    """The other objects beside one that is admitted, and the releases that admit it.
 
     Attributes:
         manifests: the other objects, as they were written.
-        release: the release of KubeFleet.
+        releases: the releases.
     """
 
     manifests: tuple[Manifest, ...] = ()
-    release: Release = RELEASE
+    releases: Releases = Releases()
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str, str], Scope]:

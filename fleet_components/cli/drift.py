@@ -124,6 +124,7 @@ _OF_PLANS = {
     "skip_check": "--skip-check",
     "plugins": "--plugin",
     "kubefleet": "--kubefleet",
+    "karmada": "--karmada",
     "as_of": "--as-of",
 }
 """Options that say how a plan is made: only the adoption of drift makes one."""

@@ -32,8 +32,8 @@ from fleet_components.live.azure_fleet import AzureHub
 from fleet_components.live.hub import HUB, ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observation import members_alone, with_members
-from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.releases import TABLES
 from fleet_components.review.documents.observed import Observed, observed_document
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.observed import print_observed
@@ -79,8 +79,13 @@ _plain = under("Members that are asked")
 @click.option("--system", type=click.Choice(SYSTEMS), help="Whose role --rbac prints without --hub, instead of both.")
 @_plain(
     "--kubefleet",
-    type=click.Choice(tuple(RELEASES)),
+    type=click.Choice(TABLES["kubefleet"].names),
     help="The release of KubeFleet that the hub runs, instead of what the image of its agent shows.",
+)
+@_plain(
+    "--karmada",
+    type=click.Choice(TABLES["karmada"].names),
+    help="The release of Karmada that the hub runs, which it does not show.",
 )
 @azure_options
 @_plain(
@@ -116,6 +121,7 @@ def observe(
     rbac: bool,
     system: str | None,
     kubefleet: str | None,
+    karmada: str | None,
     azure: FleetId | None,
     azure_login: str | None,
     members: tuple[str, ...],
@@ -132,9 +138,11 @@ def observe(
     written there. The first run makes DIR and each later one takes --update; a job that runs both takes it always.
     """
     _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
-    if kubefleet and (rbac or not (hub or azure)):
-        raise click.UsageError("--kubefleet is the release of a hub that is observed: give --hub or --azure")
-    asking = _Asking(hub, context, azure, azure_login, secrets, timeout, kubefleet or "")
+    named = {setting: name for setting, name in (("kubefleet", kubefleet), ("karmada", karmada)) if name}
+    for setting in named:
+        if rbac or not (hub or azure):
+            raise click.UsageError(f"--{setting} is the release of a hub that is observed: give --hub or --azure")
+    asking = _Asking(hub, context, azure, azure_login, secrets, timeout, named)
     if rbac:
         sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))
         return
@@ -174,7 +182,7 @@ class _Asking:
     azure_login: str | None
     secrets: bool | None
     timeout: float
-    kubefleet: str
+    releases: Mapping[str, str]
 
     @property
     def no_secrets(self) -> bool:
@@ -204,7 +212,7 @@ class _Asking:
         listing = ask_hub(
             kubeconfig, secrets=secrets, no_secrets=no_secrets, partly=partly, timeout=self.timeout, watch=watch
         )
-        return attrs.evolve(listing, release=self.kubefleet)
+        return attrs.evolve(listing, release=self.releases.get(listing.system, ""))
 
     def kubeconfig(self) -> str:
         """Return the text of the kubeconfig that was given."""

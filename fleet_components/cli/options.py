@@ -18,8 +18,8 @@ from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
 from fleet_components.cli.names import members
 from fleet_components.cli.progress import watch
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.releases import TABLES
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.plan.options import MEANINGS
@@ -168,11 +168,14 @@ def where(command: F) -> F:
             help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
             "Repeatable.",
         ),
-        planned(
-            "--kubefleet",
-            type=click.Choice(tuple(RELEASES)),
-            help="The release of KubeFleet that decides, as fleet:kubefleet names it. By default that of an observed "
-            f"hub which shows it, or of the last update; else {RELEASE.name}.",
+        *(
+            planned(
+                f"--{setting}",
+                type=click.Choice(table.names),
+                help=f"The release of {table.title} that decides, as fleet:{setting} names it. By default that of an "
+                f"observed hub which shows it, or of the last update; else {table.default}.",
+            )
+            for setting, table in TABLES.items()
         ),
         planned("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
     )
@@ -263,6 +266,7 @@ def command_line(
     skip_check: tuple[str, ...],
     plugins: tuple[str, ...],
     kubefleet: str | None,
+    karmada: str | None,
     any_state: bool,
     project: bool,
     no_program: bool,
@@ -293,7 +297,7 @@ def command_line(
         pass_over=frozenset(pass_over),
         skip_checks=frozenset(skip_check),
         plugins=plugins,
-        kubefleet=kubefleet or "",
+        releases={name: given for name, given in (("kubefleet", kubefleet), ("karmada", karmada)) if given},
         any_state=any_state,
         project=project,
         program=not no_program,

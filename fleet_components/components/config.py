@@ -16,8 +16,9 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, RELEASES, no_release
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.release import ReleaseTable
+from fleet_components.model.releases import TABLES
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
 from fleet_components.plan.options import (
@@ -294,10 +295,20 @@ def _way(text: str) -> str:
     return text
 
 
-def _release(text: str) -> str:
-    if wrong := no_release(text):
-        raise WrongValueError(wrong, A_RELEASE)
-    return text
+def _release(table: ReleaseTable) -> Key:
+    """Return the key that names a release of a system."""
+
+    def read(text: str) -> str:
+        if wrong := table.unknown(text):
+            raise WrongValueError(wrong, table.choice)
+        return text
+
+    return Key(
+        table.setting,
+        read,
+        f"the release of {table.title} that decides: {', '.join(table.names)}; without it that of an observed hub, "
+        f"else {table.default}; see docs/fields.md",
+    )
 
 
 def _flag(text: str) -> bool:
@@ -401,12 +412,7 @@ KEYS: Mapping[str, Key] = {
         "how objects get to members: direct, or through a hub: kubefleet or karmada",
     ),
     "hub": Key("hub", str, "kubeconfig of the hub: text or path"),
-    "kubefleet": Key(
-        "kubefleet",
-        _release,
-        f"the release of KubeFleet that decides: {', '.join(RELEASES)}; without it that of an observed hub which shows "
-        f"it, else {RELEASE.name}; see docs/fields.md",
-    ),
+    **{setting: _release(table) for setting, table in TABLES.items()},
     "asOf": Key(
         "as_of",
         _time,

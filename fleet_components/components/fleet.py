@@ -23,7 +23,7 @@ from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member, identities_of
-from fleet_components.components.observed import Start, start_of, under_release
+from fleet_components.components.observed import Start, start_of, under_releases
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
@@ -92,7 +92,7 @@ class Fleet(pulumi.ComponentResource):
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, FleetArgs, opts)
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
-        args = under_release(configured(args))
+        args = under_releases(configured(args))
         options = read_options(opts)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
         plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)

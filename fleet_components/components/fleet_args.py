@@ -11,10 +11,10 @@ import pulumi
 
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
-from fleet_components.model.kubefleet.release import A_RELEASE, no_release_or_none
 from fleet_components.model.problem import Problem
+from fleet_components.model.releases import TABLES
 from fleet_components.model.typed import HINT, LATER, fitted
-from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits
+from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits, wrong_releases
 from fleet_components.plan.source import AnySource, Source, source_from
 from fleet_components.plan.ways import A_WAY, Way, no_way
 
@@ -73,6 +73,8 @@ class FleetArgs(Arguments):
         kubefleet: the release of KubeFleet whose rules placements are decided by: ``0.3.1``, or ``main-2026-08`` for
             its main branch of August 2026. Left out, it is that of the hub where the source was observed from one that
             shows it, and ``0.3.1`` otherwise.
+        karmada: the release of Karmada whose rules templates are decided by: ``1.17``, ``1.18`` or ``1.19``, each with
+            its newest patch. Left out, it is that of an observed control plane, and ``1.19`` otherwise.
         moving: whether an update prepares a move to another way of delivery: everything stays on its way, and is kept
             when it leaves the stack. ``fleet move`` sets it for one update.
     """
@@ -101,8 +103,14 @@ class FleetArgs(Arguments):
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
     delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY})
     hub: pulumi.Input[str] | pulumi.ProviderResource | None = attrs.field(default=None, repr=False)
-    kubefleet: str = attrs.field(default="", metadata={HINT: A_RELEASE})
+    kubefleet: str = attrs.field(default="", metadata={HINT: TABLES["kubefleet"].choice})
+    karmada: str = attrs.field(default="", metadata={HINT: TABLES["karmada"].choice})
     moving: bool = False
+
+    @property
+    def releases(self) -> dict[str, str]:
+        """The name of each release that was given, by the setting that names it; empty for one that was not."""
+        return {setting: getattr(self, setting) for setting in TABLES}
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""
@@ -111,8 +119,7 @@ class FleetArgs(Arguments):
             yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
-        if wrong := no_release_or_none(self.kubefleet):
-            yield Problem(wrong, ("kubefleet",), A_RELEASE)
+        yield from wrong_releases(self.releases)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
         for name, provider in self.providers.items():

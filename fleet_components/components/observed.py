@@ -12,10 +12,10 @@ import attrs
 
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.observed import observed_in
-from fleet_components.hub.folder.header import release_in
+from fleet_components.hub.folder.header import releases_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
-from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.releases import Releases
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
@@ -63,15 +63,16 @@ class Start:
         return last is not None and (last == decided.record or last.revision > decided.before.revision)
 
 
-def under_release(args: FleetArgs) -> FleetArgs:
-    """Return the arguments of a fleet with its source as the release of KubeFleet that counts checks it.
+def under_releases(args: FleetArgs) -> FleetArgs:
+    """Return the arguments of a fleet with its source as the releases that count check it.
 
-    It is the one that they name, else that of an observed hub in the source, else that of the source itself.
+    They are those that the arguments name, else those of observed hubs in the source, else those of the source itself.
     """
-    folders = () if args.kubefleet else observed_in(map(Path, args.source.given.paths))
-    known = (release_in(folder) for folder in folders)
-    release = RELEASES.get(args.kubefleet or next(filter(None, known), ""), args.source.given.release)
-    return attrs.evolve(args, source=args.source.of_release(release))
+    names = args.source.given.releases.names
+    for folder in reversed(list(observed_in(map(Path, args.source.given.paths)))):
+        names |= releases_in(folder)
+    names |= {setting: name for setting, name in args.releases.items() if name}
+    return attrs.evolve(args, source=args.source.under(Releases.named(**names)))
 
 
 def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:

@@ -79,7 +79,7 @@ class Listing:
         answers: the objects, by request.
         refused: why requests were not answered, in words; a request is in one of the two maps.
         secrets: True if the data of Secrets is asked for.
-        release: the release of KubeFleet that the hub is said to run; empty for that of its image.
+        release: the release of its system that the hub is said to run; empty for the one that it shows.
     """
 
     system: System

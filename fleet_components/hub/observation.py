@@ -11,6 +11,7 @@ import attrs
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.listing import Object, Query, System
 from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.releases import Releases
 from fleet_components.plan.record import Record
 from fleet_components.rollout.rollout import Done
 
@@ -66,8 +67,8 @@ class Observation:
         notes: what was left out and why, in sentences for the user.
         fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
         hub: False for clusters that no hub has.
-        release: the release of KubeFleet that the hub runs; empty where it does not show a known one.
-        no_release: why that is not known, in a sentence; empty where it is, or no hub of KubeFleet was asked.
+        release: the release of its system that the hub runs; empty where it does not show a known one.
+        no_release: why that is not known, in a sentence; empty where it is, or no hub was asked.
     """
 
     system: System
@@ -85,3 +86,8 @@ class Observation:
     hub: bool = True
     release: str = ""
     no_release: str = ""
+
+    @property
+    def releases(self) -> Releases:
+        """The releases by whose rules its policies are read; the default one where it is not known."""
+        return Releases.named(**({self.system.value: self.release} if self.release else {}))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
-
 from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation, ObservedSubject
-from fleet_components.model.kubefleet.release import RELEASE
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.immutable import held_fields
 from fleet_components.plan.names import component_of
@@ -34,7 +31,7 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
     waiting, held = dict(observation.waiting), dict(held_fields(source.policies))
     roster = {
         "members": dict.fromkeys(members, DECLARED),
-        "settings": attrs.evolve(SETTINGS, kubefleet=observation.release or RELEASE.name).to_wire(),
+        "settings": SETTINGS.under(observation.releases).to_wire(),
         "manager": "",
         "redacted": True,
         **({"waiting": waiting} if waiting else {}),

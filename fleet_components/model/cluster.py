@@ -101,6 +101,7 @@ class Cluster(Typed):
         provider: cloud provider (Karmada ``spec.provider``).
         region: region (Karmada ``spec.region``).
         zones: zones (Karmada ``spec.zones``).
+        in_all_zones: whether ``zone In`` has to hold for all of its zones, as in Karmada before 1.18; False by default.
         api_enablements: ``(apiVersion, kind)`` pairs that the member serves; None when not declared, which
             Karmada treats as every API missing for observed members and we treat as every API present for
             declared ones.
@@ -122,6 +123,7 @@ class Cluster(Typed):
     provider: str = ""
     region: str = ""
     zones: tuple[str, ...] = ()
+    in_all_zones: bool = False
     api_enablements: frozenset[tuple[str, str]] | None = None
     resource_models: tuple[ResourceModel, ...] | None = None
     resource_summary: ResourceSummary | None = None

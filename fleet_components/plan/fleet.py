@@ -75,7 +75,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     """
     of_options, planning = list[Problem](), [*not_tokens(options.confirm)]
     # The source is checked under it, so that it says which one counts.
-    settings = attrs.evolve(options.settings, kubefleet=source.given.release.name)
+    settings = options.settings.under(source.given.releases)
     options = attrs.evolve(options, settings=settings)
     options = _loaded(options, of_options)
     members = _members(source, past, options, of_options)
@@ -97,7 +97,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     )
     templates = templates_of(source, selections, past.templates())
     planning += templates.problems
-    planning += refused_changes(source.policies, past.held, source.given.release)
+    planning += refused_changes(source.policies, past.held, source.given.releases)
     subjects = (*placements, *_templates(source, templates, inventory, past, options, ways, planning))
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))

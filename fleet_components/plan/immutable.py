@@ -10,9 +10,9 @@ import attrs
 from fleet_components.admission import KINDS, Existing, admit
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import mismatches
-from fleet_components.model.kubefleet.release import RELEASE, Release
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
+from fleet_components.model.releases import Releases
 
 Held = Mapping[str, Mapping[str, Any]]
 """Values of the fields that updates are compared with, by path, for each ``Kind/name`` or ``Kind/namespace/name``."""
@@ -28,7 +28,7 @@ def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
     return {name: fields for name, fields in sorted(found) if fields}
 
 
-def refused_changes(policies: Iterable[Manifest], before: Held, release: Release = RELEASE) -> Iterator[Problem]:
+def refused_changes(policies: Iterable[Manifest], before: Held, releases: Releases = Releases()) -> Iterator[Problem]:
     """Yield what a hub would refuse in the policies as updates: the rules of its API servers that compare old and new.
 
     A policy under another name is a new object, to which no such rule applies.
@@ -36,9 +36,9 @@ def refused_changes(policies: Iterable[Manifest], before: Held, release: Release
     Args:
         policies: the objects that steer a hub, defaulted and admitted as new objects.
         before: what was remembered of them.
-        release: the release of KubeFleet.
+        releases: the releases that judge.
     """
-    context = Existing(tuple(policies), release)
+    context = Existing(tuple(policies), releases)
     for policy in context.manifests:
         known = before.get(_name(policy))
         if known is not None and known != _fields(policy):

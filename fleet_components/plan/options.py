@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import checked, encode
-from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, no_release
 from fleet_components.model.problem import Problem
+from fleet_components.model.releases import TABLES, Releases
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.plan.ways import A_WAY, Way, no_way
 from fleet_components.rollout.rollout import Gates
@@ -39,6 +39,12 @@ def no_timeout(seconds: int) -> str:
     return "" if 1 <= seconds <= MOST_WAIT else f"is {seconds}"
 
 
+def _release(setting: str) -> str:
+    table = TABLES[setting]
+    name: str = attrs.field(default=table.default, metadata={HINT: table.choice, **checked(table.unknown)})
+    return name
+
+
 @attrs.frozen(kw_only=True)
 class Settings(Typed):
     """Limits of an update. They are remembered, so that a plan made without the program uses the same.
@@ -55,6 +61,7 @@ class Settings(Typed):
             hub of a system, ``kubefleet`` or ``karmada``; ``direct`` by default.
         kubefleet: the release of KubeFleet that placements are decided by, which is that of the source; ``0.3.1`` by
             default.
+        karmada: that of Karmada, likewise; ``1.19`` by default.
     """
 
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
@@ -64,21 +71,41 @@ class Settings(Typed):
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
     plugins: tuple[str, ...] = ()
     delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY, **checked(no_way)})
-    kubefleet: str = attrs.field(default=RELEASE.name, metadata={HINT: A_RELEASE, **checked(no_release)})
+    kubefleet: str = _release("kubefleet")
+    karmada: str = _release("karmada")
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
         yield from wrong_limits(self.limit, self.max_wait)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
-        if wrong := no_release(self.kubefleet):
-            yield Problem(wrong, ("kubefleet",), A_RELEASE)
+        yield from wrong_releases(self.releases)
+
+    def under(self, releases: Releases) -> Settings:
+        """Return the same settings with the releases that decide."""
+        return attrs.evolve(self, kubefleet=releases.kubefleet.name, karmada=releases.karmada.name)
+
+    @property
+    def releases(self) -> dict[str, str]:
+        """The name of each release, by the setting that names it."""
+        return {setting: getattr(self, setting) for setting in TABLES}
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form in the state: the values that are not the defaults."""
         # Sorted, because another order of the same approvals is not a change.
         wire: dict[str, Any] = encode(attrs.evolve(self, approvals=tuple(sorted(self.approvals))))
         return wire
+
+
+def wrong_releases(names: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield problems of releases that are not known.
+
+    Args:
+        names: the name of each release, by the setting that names it; empty for the default one.
+    """
+    for setting, name in names.items():
+        if wrong := TABLES[setting].unknown(name):
+            yield Problem(wrong, (setting,), TABLES[setting].choice)
 
 
 def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:

@@ -29,14 +29,15 @@ from fleet_components.model.guests import present
 from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
 from fleet_components.model.karmada.cluster import read_karmada_cluster
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.model.karmada.release import Rule
 from fleet_components.model.karmada.settings import KarmadaSettings, read_settings
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
-from fleet_components.model.kubefleet.release import A_RELEASE, RELEASE, RELEASES, Release, no_release
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.releases import Releases
 from fleet_components.model.text import count, few, nearest
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.effects import unheeded
@@ -95,7 +96,7 @@ class Given:
         paths: the same, one by one.
         hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is
             its forecast.
-        release: the release of KubeFleet by whose rules placements are checked and decided.
+        releases: the release of each system by whose rules policies are checked and decided.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
@@ -104,7 +105,7 @@ class Given:
     location: str = ""
     paths: tuple[str, ...] = ()
     hub: bool = False
-    release: Release = RELEASE
+    releases: Releases = Releases()
 
 
 @attrs.frozen
@@ -150,10 +151,10 @@ class Source:
         """Return the source of a fleet that a hub carries out: what only that does is refused nowhere."""
         return self if self.given.hub else self._again(attrs.evolve(self.given, hub=True))
 
-    def of_release(self, release: Release) -> Source:
-        """Return the source as a release of KubeFleet checks it."""
-        same = self.given.release == release
-        return self if same else self._again(attrs.evolve(self.given, release=release))
+    def under(self, releases: Releases) -> Source:
+        """Return the source as other releases check it."""
+        same = self.given.releases == releases
+        return self if same else self._again(attrs.evolve(self.given, releases=releases))
 
     def _again(self, given: Given) -> Source:
         """Return the source read from other input; what was added to this one stays."""
@@ -247,7 +248,7 @@ class Source:
         if strategy.type != "External":
             return strategy.rolling_update
         runs = self.runs.get((placement.namespace, placement.name), ())
-        return External(runs=tuple(map(self._run, runs)), release=self.given.release)
+        return External(runs=tuple(map(self._run, runs)), release=self.given.releases.kubefleet)
 
     def _run(self, run: Manifest) -> UpdateRun:
         kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
@@ -273,19 +274,20 @@ AnySource = str | Path | Sequence[str | Path] | Source
 """A fleet as callers may give it: a source, or one or more paths to read it from."""
 
 
-def read_source(*paths: str | Path, kubefleet: str = RELEASE.name) -> Source:
+def read_source(*paths: str | Path, kubefleet: str = "", karmada: str = "") -> Source:
     """Read a fleet from files and directories of YAML, from Helm charts and from kustomizations.
 
     Args:
         paths: files and directories. The directory of a chart or kustomization stands for the
             output of ``helm template`` or ``kustomize build``.
         kubefleet: the release of KubeFleet that checks them, as ``FleetArgs.kubefleet`` names it.
+        karmada: that of Karmada, as ``FleetArgs.karmada`` names it.
 
     Raises:
         FleetError: something cannot be read, or the real API servers would refuse it; carries all
             problems at once.
     """
-    return gather(*paths, release=_release(kubefleet)).sound()
+    return gather(*paths, releases=Releases.named(kubefleet, karmada)).sound()
 
 
 def source_from(given: AnySource) -> Source:
@@ -303,7 +305,11 @@ def source_from(given: AnySource) -> Source:
 
 
 def source_of(
-    manifests: Iterable[Manifest], warnings: Iterable[Problem] = (), *, kubefleet: str = RELEASE.name
+    manifests: Iterable[Manifest],
+    warnings: Iterable[Problem] = (),
+    *,
+    kubefleet: str = "",
+    karmada: str = "",
 ) -> Source:
     """Return the fleet that the given objects describe.
 
@@ -311,17 +317,13 @@ def source_of(
         manifests: the objects.
         warnings: warnings from reading them.
         kubefleet: as for :func:`read_source`.
+        karmada: likewise.
 
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    return gathered(Given(tuple(manifests), tuple(warnings), release=_release(kubefleet))).sound()
-
-
-def _release(name: str) -> Release:
-    if wrong := no_release(name):
-        raise FleetError([Problem(wrong, ("kubefleet",), A_RELEASE)])
-    return RELEASES[name]
+    releases = Releases.named(kubefleet, karmada)
+    return gathered(Given(tuple(manifests), tuple(warnings), releases=releases)).sound()
 
 
 def gather(
@@ -329,19 +331,19 @@ def gather(
     build: bool = True,
     hub: bool = False,
     watch: Watch = unwatched,
-    release: Release = RELEASE,
+    releases: Releases = Releases(),
 ) -> Source:
     """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and
     prevent a plan.
 
     Without ``build`` charts and kustomizations, which programs build, are such problems. With
-    ``hub`` a hub carries the fleet out. ``release`` is that of KubeFleet.
+    ``hub`` a hub carries the fleet out.
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
     paths = tuple(str(item) for item in sources if not isinstance(item, Text))
     location = ", ".join(map(named, sources))
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub, release))
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub, releases))
 
 
 def gathered(given: Given) -> Source:
@@ -349,7 +351,7 @@ def gathered(given: Given) -> Source:
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
-    context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.release)
+    context = Existing((*parts.members, *parts.policies, *parts.objects.manifests), given.releases)
     declarations = _admitted(parts.members, context, problems)
     steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
@@ -375,7 +377,9 @@ def gathered(given: Given) -> Source:
     warnings += _of_a_hub(parts.policies)
     warnings += _of_no_kind(objects, chain(objects.manifests, *wrapped.values()))
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
-    everyone = (*filter(None, clusters), *declared)
+    in_all_zones = not given.releases.karmada.has(Rule.ANY_ZONE)
+    read = (*filter(None, clusters), *declared)
+    everyone = [attrs.evolve(one, in_all_zones=True) for one in read] if in_all_zones else read
     # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}
     return Source(

@@ -11,8 +11,9 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
-from fleet_components.model.kubefleet.release import RELEASE, Release
+from fleet_components.model.kubefleet.release import RELEASE
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.release import Release
 from fleet_components.model.selector import LabelSelector
 
 _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}

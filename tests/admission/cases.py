@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.admission import Admission, Existing, admit
-from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.releases import Releases
 
 Case = Mapping[str, Any]
-MEASURED = RELEASES["main-2026-08"]
-"""The release of KubeFleet on which validations were recorded."""
+MEASURED = Releases.named(kubefleet="main-2026-08")
+"""The releases on which validations were recorded."""
 _DECODE = "decode (mutating webhook): "
 
 

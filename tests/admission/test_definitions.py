@@ -15,7 +15,7 @@ from fleet_components.admission.definitions import FOLDER
 from fleet_components.admission.kinds import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.model.releases import Releases
 from tests.admission.definitions import genuine_lines, lines
 from tests.shared import shared
 from tools.schemas import write
@@ -23,7 +23,11 @@ from tools.schemas import write
 SYSTEMS = ("karmada", "kubefleet")
 # The API of Karmada's Clusters is served by a server of its own and has no definition.
 # The definitions are those of KubeFleet's main branch.
-DEFINED = [kind for kind in kinds_under(RELEASES["main-2026-08"]).values() if kind.group != "cluster.karmada.io"]
+DEFINED = [
+    kind
+    for kind in kinds_under(Releases.named(kubefleet="main-2026-08")).values()
+    if kind.group != "cluster.karmada.io"
+]
 MADE_BY_SYSTEM = [*kubefleet.MADE_BY_SYSTEM.items(), *karmada.MADE_BY_SYSTEM.items()]
 
 

@@ -12,11 +12,12 @@ import pytest
 from fleet_components.admission import KINDS, karmada, kubefleet
 from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.definitions import FOLDER, Node, definitions, rules_in
-from fleet_components.admission.karmada.overlay import OVERLAY as KARMADA
+from fleet_components.admission.karmada.overlay import overlay_of as overlay_of_karmada
 from fleet_components.admission.kubefleet.overlay import overlay_of
 from fleet_components.admission.overlay import Overlay, name_at
 from fleet_components.admission.schema import Absent, Schema, immutable
 from fleet_components.admission.structure import check, filled
+from fleet_components.model.karmada.release import TABLE as KARMADA
 from fleet_components.model.kubefleet.release import RELEASES
 
 SYSTEMS = [
@@ -24,9 +25,12 @@ SYSTEMS = [
         pytest.param(kubefleet.DECLARED, overlay_of(release), id=f"KubeFleet {name}")
         for name, release in RELEASES.items()
     ),
-    pytest.param(karmada.DECLARED, KARMADA, id="Karmada"),
+    *(
+        pytest.param(karmada.DECLARED, overlay_of_karmada(KARMADA.named(name)), id=f"Karmada {name}")
+        for name in KARMADA.names
+    ),
 ]
-TABLES = ("types", "order", "examples", "pointers", "required", "loose", "earlier")
+TABLES = ("types", "order", "examples", "pointers", "required", "loose", "earlier", "absent")
 system = pytest.mark.parametrize(("declared", "overlay"), SYSTEMS)
 
 

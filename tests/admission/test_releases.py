@@ -1,4 +1,4 @@
-"""What releases of KubeFleet answer to one object, where they differ."""
+"""What releases of KubeFleet and of Karmada answer to one object, where they differ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from fleet_components.admission import Existing, admit
 from fleet_components.model.kubefleet.release import RELEASES, Rule
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.releases import Releases
 
 NEWER = "main-2026-08"
 SELECTOR = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
@@ -132,7 +133,7 @@ def test_a_release_answers_as_its_code_does(case: tuple[Rule, dict[str, Any], st
     rule, data, before, after = case
     release = RELEASES[name]
     wanted = after if release.has(rule) else before
-    refusals = admit(Manifest(data), context=Existing((), release)).refusals
+    refusals = admit(Manifest(data), context=Existing((), Releases(release))).refusals
     assert bool(refusals) == bool(wanted)
     assert not wanted or any(wanted in refusal.text for refusal in refusals)
 
@@ -143,7 +144,7 @@ def test_what_the_webhook_defaults_is_defaulted_under_each_release() -> None:
         numberOfClusters=1,
         topologySpreadConstraints=[{"topologyKey": "region"}],
     )
-    found = [admit(Manifest(data), context=Existing((), release)).defaulted for release in RELEASES.values()]
+    found = [admit(Manifest(data), context=Existing((), Releases(release))).defaulted for release in RELEASES.values()]
     assert found[0] == found[1]
     (constraint,) = found[0].data["spec"]["policy"]["topologySpreadConstraints"]
     assert constraint == {

@@ -1,4 +1,4 @@
-"""The release of KubeFleet that decides: named by an option, by an observed hub, by a stack, or by nobody."""
+"""The release that decides: named by an option, by an observed hub, by a stack, or by nobody."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from fleet_components.content.guarded import read_yaml
 from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.listing import System
 from tests.cli.fleets import FLEET, PROJECT, plan, run, write
-from tests.hub.folder.hubs import kubefleet, observed
+from tests.hub.folder.hubs import KARMADA, kubefleet, observed
 
 NEWER = "main-2026-08"
 PICKED = """\
@@ -67,6 +68,39 @@ def test_an_observed_hub_says_which_release_counts(tmp_path: Path) -> None:
         assert (REFUSED in run("plan", folder).stderr) is (release != NEWER)
 
 
-def test_a_release_is_named_for_a_hub_alone(tmp_path: Path) -> None:
-    found = run("observe", "--members", tmp_path / "k", "--out", tmp_path / "o", "--kubefleet", NEWER)
-    assert "--kubefleet is the release of a hub that is observed: give --hub or --azure" in found.stderr
+@pytest.mark.parametrize(("option", "release"), [("--kubefleet", NEWER), ("--karmada", "1.17")])
+def test_a_release_is_named_for_a_hub_alone(option: str, release: str, tmp_path: Path) -> None:
+    found = run("observe", "--members", tmp_path / "k", "--out", tmp_path / "o", option, release)
+    assert f"{option} is the release of a hub that is observed: give --hub or --azure" in found.stderr
+
+
+FORMER_MODE = """\
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: reader}
+spec:
+  resourceSelectors: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: reader}]
+  failover: {cluster: {purgeMode: Immediately}}
+"""
+NO_MODE = 'Unsupported value: "Immediately"'
+
+
+def test_the_release_of_karmada_is_named_by_option_configuration_state_and_observation(tmp_path: Path) -> None:
+    folder = write(tmp_path / "fleet", {**FLEET, "former.yaml": FORMER_MODE})
+    assert NO_MODE in run("plan", folder).stderr
+    assert run("plan", folder, "--karmada", "1.18", "--save-state", tmp_path / "state.json").exit_code == 0
+    assert run("plan", folder, "--state", tmp_path / "state.json").exit_code == 0
+    assert NO_MODE in run("plan", folder, "--state", tmp_path / "state.json", "--karmada", "1.19").stderr
+    files = {**PROJECT, "stacks/fleet/former.yaml": FORMER_MODE}
+    project = write(tmp_path / "project", files)
+    assert NO_MODE in run("plan", project).stderr
+    assert run("plan", project, "--karmada", "1.17").exit_code == 0
+    config = f"{files['stacks/Pulumi.dev.yaml']}  fleet:karmada: '1.17'\n"
+    configured = write(tmp_path / "configured", {**files, "stacks/Pulumi.dev.yaml": config})
+    assert run("plan", configured).exit_code == 0
+    assert NO_MODE in run("plan", configured, "--karmada", "1.19").stderr
+    hub = tmp_path / "hub"
+    write_observation(hub, observed(KARMADA, System.KARMADA, release="1.18"), update=False)
+    write(hub, {"policies/ClusterPropagationPolicy/former.yaml": FORMER_MODE})
+    assert run("plan", hub).exit_code == 0
+    assert NO_MODE in run("plan", hub, "--karmada", "1.19").stderr

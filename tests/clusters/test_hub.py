@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 from fleet_components.admission import KINDS, Existing, admit
-from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.releases import Releases
 from tests.admission.test_properties import objects
 from tests.clusters.documents import Document, Judge, documents, judging, namespaces_of
 from tests.control_planes import Planes
@@ -57,7 +57,7 @@ def test_the_hub_and_admission_agree(hub: Judge) -> None:
     def agree(written: Document) -> None:
         assume(written["apiVersion"].partition("/")[0] in GROUPS)
         # The definitions are those of KubeFleet's main branch.
-        admission = admit(Manifest(written), context=Existing((), RELEASES["main-2026-08"]))
+        admission = admit(Manifest(written), context=Existing((), Releases.named(kubefleet="main-2026-08")))
         if not admission.refusals:
             assert hub.refused([dict(admission.defaulted.data)]) == []
         elif DEFINED & {refusal.stage for refusal in admission.refusals}:

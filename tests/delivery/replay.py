@@ -16,6 +16,7 @@ from fleet_components import Fleet, FleetArgs
 from fleet_components.content.files import Text
 from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.problem import FleetError
+from fleet_components.model.releases import Releases
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
@@ -240,4 +241,4 @@ class Replay(ABC, Generic[R, S]):
 
 def gathered(documents: Iterable[Data]) -> Source:
     """The source that these documents are."""
-    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), release=RECORDED)
+    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), releases=Releases(RECORDED))

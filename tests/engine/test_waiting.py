@@ -131,7 +131,7 @@ def test_a_target_waits_for_nothing_that_is_none(engine: Engine) -> None:
 
 
 def test_a_fleet_without_members_and_a_placement_that_nobody_has(engine: Engine) -> None:
-    engine.world.policy = {"placementType": "PickFixed", "clusterNames": []}
+    engine.world.policy = {"placementType": "PickN", "numberOfClusters": 0}
     engine.world.members = {}
     went(engine.up())
     assert set(order(engine)) == set(WAITING)

@@ -11,7 +11,7 @@ from fleet_components.admission.hint import example
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.effect import Steps
-from tests.fields.schemas import RELEASE, Field
+from tests.fields.schemas import RELEASES, Field
 from tests.fields.seen import Object, Step
 
 _GONE = object()
@@ -37,7 +37,7 @@ def changed(steps: Sequence[Step], field: Field, *, make: bool = False) -> Itera
         written = {**one, "apiVersion": field.kind.api_version}
         for other in others(written, field, words, make=make):
             around = [Manifest(it) for at, it in enumerate(now) if at != number]
-            if other != written and not admit(Manifest(other), context=Existing(tuple(around), RELEASE)).problems:
+            if other != written and not admit(Manifest(other), context=Existing(tuple(around), RELEASES)).problems:
                 yield [_with(step, one, other) for step in steps]
 
 

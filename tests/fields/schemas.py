@@ -10,12 +10,12 @@ import attrs
 from fleet_components.admission.kinds import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.model.releases import Releases
 from fleet_components.plan.effect import Steps, Unheeded
 from fleet_components.plan.effects import entries_of
 
-RELEASE = RELEASES["main-2026-08"]
-"""The release of KubeFleet whose definitions say most of values, so that other values can be made from them."""
+RELEASES = Releases.named(kubefleet="main-2026-08")
+"""The releases whose definitions say most of values, so that other values can be made from them."""
 _IDENTITY = (("apiVersion",), ("kind",))
 
 
@@ -69,7 +69,7 @@ def _has(value: Any, steps: Steps) -> bool:
 
 def fields() -> Iterator[Field]:
     """All fields of all kinds."""
-    for kind in kinds_under(RELEASE).values():
+    for kind in kinds_under(RELEASES).values():
         for steps, schema in kind.structure.walk():
             if steps and steps not in _IDENTITY and not schema.fields and not schema.items:
                 yield Field(kind, steps, schema)

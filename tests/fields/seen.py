@@ -17,7 +17,7 @@ from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, gathered
 from fleet_components.plan.subject import Decided
-from tests.fields.schemas import RELEASE
+from tests.fields.schemas import RELEASES
 
 Object = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ def seen(steps: Sequence[Step]) -> Any:
     """
     plan = None
     for step in steps:
-        source = gathered(Given(tuple(map(Manifest, step.objects)), release=RELEASE)).sound()
+        source = gathered(Given(tuple(map(Manifest, step.objects)), releases=RELEASES)).sound()
         past = Past.of(delivered(plan, redacted=False), "fleet") if plan else Past()
         try:
             plan = plan_fleet(source, past, step.options)

@@ -15,12 +15,12 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.effect import Effect
 from tests.fields import karmada, kubefleet
 from tests.fields.changes import changed, in_version, others
-from tests.fields.schemas import CARRIED_OUT, FIELDS, RELEASE, Field
+from tests.fields.schemas import CARRIED_OUT, FIELDS, RELEASES, Field
 from tests.fields.seen import Object, Step, seen
 
 pytestmark = pytest.mark.long
 
-UNDER = Existing((), RELEASE)
+UNDER = Existing((), RELEASES)
 SITUATIONS = {
     **{f"KubeFleet: {name}": steps for name, steps in kubefleet.SITUATIONS.items()},
     **{f"Karmada: {name}": steps for name, steps in karmada.SITUATIONS.items()},

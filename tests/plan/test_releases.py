@@ -12,6 +12,7 @@ from fleet_components.model.kubefleet.release import RELEASES, Rule, release_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.problem import FleetError
+from fleet_components.model.releases import Releases
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
@@ -62,7 +63,7 @@ OF_ENVELOPE = selector("ResourceEnvelope", "e", GROUP, "v1beta1")
 def planned(release: str, *extra: Object) -> FleetPlan:
     """The plan of a new fleet: a placement of the namespace shop with its contents."""
     documents = World(members={"a": {}}, extra=list(extra)).objects()
-    source = gathered(Given(tuple(map(Manifest, documents)), release=RELEASES[release])).sound()
+    source = gathered(Given(tuple(map(Manifest, documents)), releases=Releases(RELEASES[release]))).sound()
     return plan_fleet(source, Past(), Options())
 
 
@@ -244,7 +245,7 @@ def test_an_unknown_release_is_refused_with_those_that_are_known() -> None:
 
 
 def test_each_rule_is_a_change_of_its_own() -> None:
-    numbers = [rule.value.number for rule in Rule]
+    numbers = [int(rule.value.source.removeprefix("#")) for rule in Rule]
     assert numbers == sorted(set(numbers))
     assert {rule.value.since for rule in Rule} <= RELEASES.keys()
     assert [[release.has(rule) for rule in Rule] for release in (OLD, NEW)] == [

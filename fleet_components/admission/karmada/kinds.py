@@ -1,10 +1,12 @@
-"""Kinds of Karmada 1.19 with their webhooks. A WorkloadRebalancer has none."""
+"""Kinds of Karmada with their webhooks. A WorkloadRebalancer has none."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.karmada import cluster
-from fleet_components.admission.karmada.overlay import OVERLAY
+from fleet_components.admission.karmada.overlay import overlay_of
 from fleet_components.admission.karmada.webhook.defaults import (
     default_cluster_propagation,
     default_override,
@@ -14,6 +16,7 @@ from fleet_components.admission.karmada.webhook.override import validate_overrid
 from fleet_components.admission.karmada.webhook.propagation import validate_propagation
 from fleet_components.admission.karmada.webhook.taint_policy import validate_taint_policy
 from fleet_components.admission.registry import Kind
+from fleet_components.model.release import Release
 
 _GROUP = "policy.karmada.io"
 _SCHEDULER = (("spec", "schedulerName"),)
@@ -38,4 +41,9 @@ _OTHERS = (
 DECLARED = (*_POLICIES, *_OTHERS)
 """Checked kinds that have a definition; the API of Clusters is served by a server of its own and has none."""
 
-KINDS: tuple[Kind, ...] = (*kinds_of(_POLICIES, OVERLAY), *cluster.KINDS, *kinds_of(_OTHERS, OVERLAY))
+
+@cache
+def kinds_in(release: Release) -> tuple[Kind, ...]:
+    """Return the checked kinds of a release."""
+    overlay = overlay_of(release)
+    return (*kinds_of(_POLICIES, overlay), *cluster.KINDS, *kinds_of(_OTHERS, overlay))

@@ -5,7 +5,13 @@ Source of the Go types and of the order of their fields: Karmada 1.19, ``pkg/api
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
 from fleet_components.admission.overlay import Overlay
+from fleet_components.model.karmada.release import Rule
+from fleet_components.model.release import Release
 
 _DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}
 _ONE_MEMBER = {"clusterNames": ["member1"]}
@@ -194,15 +200,30 @@ _ORDER = {
     "WorkloadRebalancer.spec": "workloads ttlSecondsAfterFinished",
 }
 
-OVERLAY = Overlay(
-    package="v1alpha1",
-    types=_TYPES,
-    order=_ORDER,
-    examples=_EXAMPLES,
-    pointers={
-        "suspension.dispatching": True,
-        "spec.preserveResourcesOnDeletion": True,
-        "spreadConstraints[].maxGroups": False,
-        "spreadConstraints[].minGroups": False,
-    },
-)
+_FORMER_PURGE_MODES = {"enum": ("Directly", "Gracefully", "Never", "Immediately", "Graciously")}
+_EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
+    Rule.PURGE_MODES_RENAMED: {"purgeMode": _FORMER_PURGE_MODES},
+}
+"""Attributes of fields in releases without a rule."""
+_ABSENT: Mapping[Rule, Sequence[str]] = {Rule.OVERFLOW: ["clusterAffinities[].overflowAffinities"]}
+"""Fields that releases without a rule lack."""
+
+
+@cache
+def overlay_of(release: Release) -> Overlay:
+    """Return what the definitions of a release do not say."""
+    lacking = [rule for rule in Rule if not release.has(rule)]
+    return Overlay(
+        package="v1alpha1",
+        types=_TYPES,
+        order=_ORDER,
+        examples=_EXAMPLES,
+        pointers={
+            "suspension.dispatching": True,
+            "spec.preserveResourcesOnDeletion": True,
+            "spreadConstraints[].maxGroups": False,
+            "spreadConstraints[].minGroups": False,
+        },
+        earlier={field: here for rule in lacking for field, here in _EARLIER.get(rule, {}).items()},
+        absent=[field for rule in lacking for field in _ABSENT.get(rule, ())],
+    )

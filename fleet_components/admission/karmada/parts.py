@@ -6,7 +6,8 @@ from typing import Any
 
 from fleet_components.admission.definitions import structure
 from fleet_components.admission.karmada.field_error import shown
-from fleet_components.admission.karmada.overlay import OVERLAY
+from fleet_components.admission.karmada.overlay import overlay_of
+from fleet_components.model.karmada.release import TABLE
 
 _DECODED = ("policy.karmada.io", "v1alpha1")
 """API version of the Go types that the webhooks decode into."""
@@ -31,7 +32,7 @@ def shown_of_override(path: str, value: Any) -> str:
 
 
 def _shown(kind: str, path: str, value: Any) -> str:
-    schema = structure(*_DECODED, kind, OVERLAY).fields["spec"]
+    schema = structure(*_DECODED, kind, overlay_of(TABLE.named())).fields["spec"]
     for step in path.replace("[]", ".[]").split("."):
         schema = schema.items if step == "[]" and schema.items else schema.fields[step]
     return shown(schema, value)

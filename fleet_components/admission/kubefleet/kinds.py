@@ -15,7 +15,7 @@ from fleet_components.admission.kubefleet.webhook.overrides import validate_clus
 from fleet_components.admission.kubefleet.webhook.placement import validate_placement
 from fleet_components.admission.kubefleet.webhook.taints import validate_member_cluster
 from fleet_components.admission.registry import Kind
-from fleet_components.model.kubefleet.release import Release
+from fleet_components.model.release import Release
 
 _GROUP = "placement.kubernetes-fleet.io"
 _TOLERATIONS = (("spec", "policy", "tolerations"),)

@@ -13,7 +13,8 @@ from typing import Any
 
 from fleet_components.admission.kubefleet.rules import ALL_IN_ONE_RULES, HINTS, RULES, SCHEMA_RULES
 from fleet_components.admission.overlay import Overlay
-from fleet_components.model.kubefleet.release import Release, Rule
+from fleet_components.model.kubefleet.release import Rule
+from fleet_components.model.release import Release
 
 _CLUSTER_LABELS = {"matchLabels": {"env": "prod"}}
 _PATCH = {"op": "add", "path": "/metadata/labels/tier", "value": "gold"}

@@ -18,9 +18,9 @@ from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.listing import Query, System
 from fleet_components.hub.observation import UNASKED
 from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
-from fleet_components.model.kubefleet.release import no_release_or_none
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
+from fleet_components.model.releases import TABLES
 from fleet_components.model.wire import read_time
 
 KIND = "Observation"
@@ -94,7 +94,7 @@ class Header:
         notes: what was left out and why.
         azure: why what Azure has told of the fleet is older; None if it is not, or has told
             nothing.
-        release: the release of KubeFleet that the hub runs; empty where it does not show a known
+        release: the release of its system that the hub runs; empty where it does not show a known
             one.
     """
 
@@ -198,14 +198,17 @@ class _Spec:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     azure: Silence | None = None
-    release: str = attrs.field(default="", metadata={"problem": no_release_or_none})
+    release: str = ""
 
 
-def release_in(folder: Path) -> str:
-    """Return the release of KubeFleet that the header of an observed directory has; empty if it has none."""
+def releases_in(folder: Path) -> dict[str, str]:
+    """Return the name of the release in the header of an observed directory, by the setting that names it; empty if
+    the header has none.
+    """
     with suppress(FleetError, OSError):
-        return read_header((folder / HEADER).read_bytes(), HEADER).release
-    return ""
+        header = read_header((folder / HEADER).read_bytes(), HEADER)
+        return {header.system.value: header.release} if header.release else {}
+    return {}
 
 
 def has_hub(folder: Path) -> bool:
@@ -241,6 +244,8 @@ def read_header(text: bytes, file: str) -> Header:
             read = decode(_Spec, found["spec"])
     except MisfitError as misfit:
         raise FleetError(attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems) from None
+    if wrong := TABLES[read.system].unknown(read.release):
+        raise FleetError([Problem(wrong, ("spec", "release"), MEND, file=file)])
     as_of = read_time(read.as_of)
     assert as_of is not None
     return Header(

@@ -45,7 +45,6 @@ from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, Source, gathered
@@ -221,7 +220,7 @@ def _manifest(file: Path) -> Manifest | None:
 def _source(observation: Observation) -> Source:
     """Return the policies of an observation, as they are read back from its files."""
     policies = tuple(map(Manifest, observation.policies))
-    return gathered(Given(policies, hub=True, release=RELEASES.get(observation.release, RELEASE)))
+    return gathered(Given(policies, hub=True, releases=observation.releases))
 
 
 def _memory(observation: Observation) -> dict[str, str]:

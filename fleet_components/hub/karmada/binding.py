@@ -14,13 +14,11 @@ from fleet_components.hub.karmada.marks import APPLIED_PLACEMENT, marks_of, poli
 from fleet_components.hub.listing import Object
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.memory import EvictionTask
-from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Placement, PolicyKey
+from fleet_components.model.karmada.policy import GRACEFULLY, Placement, PolicyKey, purge_mode_of
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.wire import read_time
 
 NO_FIT = "NoClusterFit"
-_FORMER_MODES = {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}
-"""Purge modes under the names that they had before Karmada 1.15."""
 
 
 @attrs.frozen(slots=False)
@@ -126,9 +124,8 @@ class Binding:
 
 
 def _task(data: Mapping[str, Any]) -> EvictionTask:
-    mode = data.get("purgeMode") or GRACEFULLY
     return EvictionTask(
-        purge_mode=_FORMER_MODES.get(mode, mode),
+        purge_mode=purge_mode_of(data.get("purgeMode") or GRACEFULLY),
         replicas=data.get("replicas"),
         reason=data.get("reason") or "",
         producer=data.get("producer") or "",

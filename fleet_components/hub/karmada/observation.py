@@ -6,6 +6,7 @@ from fleet_components.hub.karmada.notes import notes_of
 from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
+from fleet_components.model.karmada.release import TABLE
 from fleet_components.plan.karmada.templates import template_name
 from fleet_components.plan.names import TEMPLATE_KIND
 
@@ -29,4 +30,6 @@ def karmada_observation(listing: Listing) -> Observation:
         unanswered=reading.unanswered,
         unknown=tuple(f"{TEMPLATE_KIND}/{template_name(key)}" for key in reading.unknown),
         notes=notes_of(reading),
+        release=listing.release,
+        no_release="" if listing.release else TABLE.assumed("its components run on another cluster"),
     )

@@ -37,6 +37,7 @@ from fleet_components.model.karmada.policy import PropagationPolicy
 from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.releases import Releases
 from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.record import TemplateState
@@ -139,7 +140,7 @@ class Reading:
     @cached_property
     def _propagation(self) -> tuple[PropagationPolicy, ...]:
         """The propagation policies, defaulted."""
-        source = gathered(Given(tuple(map(Manifest, self.policies))))
+        source = gathered(Given(tuple(map(Manifest, self.policies)), releases=self._releases))
         kinds = ("PropagationPolicy", "ClusterPropagationPolicy")
         return tuple(PropagationPolicy.from_manifest(policy) for policy in source.policies if policy.kind in kinds)
 
@@ -162,7 +163,11 @@ class Reading:
     def source(self) -> Source:
         """The fleet as a plan reads it."""
         documents = (*self.members, *self.policies, *self.objects)
-        return gathered(Given(tuple(map(Manifest, documents))))
+        return gathered(Given(tuple(map(Manifest, documents)), releases=self._releases))
+
+    @property
+    def _releases(self) -> Releases:
+        return Releases.named(karmada=self.listing.release)
 
     @cached_property
     def inventory(self) -> Inventory:

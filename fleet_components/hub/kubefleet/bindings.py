@@ -15,8 +15,9 @@ from fleet_components.hub.kubefleet.snapshots import index_of_content, index_of_
 from fleet_components.hub.kubefleet.written import conditions_of
 from fleet_components.model.kubefleet.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy
-from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
+from fleet_components.model.kubefleet.release import RELEASE, Rule
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.release import Release
 from fleet_components.model.wire import read_time
 
 _FAILS = ("Overridden", "WorkSynchronized", "Applied", "Available")

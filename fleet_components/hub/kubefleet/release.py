@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.hub.listing import Listing, Query
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES, release_of
+from fleet_components.model.kubefleet.release import RELEASES, TABLE, release_of
 from fleet_components.model.manifest import Manifest, ObjectKey
 
 AGENT = Query("apps/v1", "Deployment", "fleet-system", label="app.kubernetes.io/name=hub-agent")
@@ -34,8 +34,7 @@ def release_shown(listing: Listing) -> tuple[str, str]:
         why = f"Deployment.apps in namespace fleet-system {listing.refused[AGENT]}"
     else:
         why = "no hub-agent is in fleet-system, as on hubs of Azure"
-    assumed = f"{RELEASE.name} is assumed, and fleet:kubefleet or --kubefleet names another"
-    return "", f"the release of KubeFleet is not known: {why}; {assumed}"
+    return "", TABLE.assumed(why)
 
 
 def _images(listing: Listing) -> Iterator[str]:

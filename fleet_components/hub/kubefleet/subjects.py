@@ -21,8 +21,9 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.placement import Strategy
-from fleet_components.model.kubefleet.release import RELEASE, Release, Rule
+from fleet_components.model.kubefleet.release import RELEASE, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.release import Release
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.record import PlacementRecord

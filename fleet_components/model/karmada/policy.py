@@ -112,7 +112,7 @@ class FieldSelector(Typed):
         others = [asked for asked in self.match_expressions if asked.key != _ZONE]
         fields = {"provider": cluster.provider, "region": cluster.region}
         labels = {field: value for field, value in fields.items() if value}
-        return all(_zones_meet(asked, cluster.zones) for asked in zones) and _meets(others, labels)
+        return all(_zones_meet(asked, cluster) for asked in zones) and _meets(others, labels)
 
 
 @attrs.frozen(kw_only=True)
@@ -258,12 +258,17 @@ class DecisionConditions(Typed):
     toleration_seconds: int = 300
 
 
+def purge_mode_of(written: str) -> str:
+    """Return a purge mode by its name of 1.19; releases before it have two names more."""
+    return {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}.get(written, written)
+
+
 @attrs.frozen
 class ApplicationFailover(Typed):
     """Failover of an application that fails on a member. Times are in seconds."""
 
     decision_conditions: DecisionConditions = DecisionConditions()
-    purge_mode: str = GRACEFULLY
+    purge_mode: str = attrs.field(default=GRACEFULLY, converter=purge_mode_of)
     grace_period_seconds: int | None = None
 
 
@@ -271,7 +276,7 @@ class ApplicationFailover(Typed):
 class ClusterFailover(Typed):
     """Failover of the objects on a member that fails."""
 
-    purge_mode: str = GRACEFULLY
+    purge_mode: str = attrs.field(default=GRACEFULLY, converter=purge_mode_of)
 
 
 @attrs.frozen
@@ -383,8 +388,11 @@ def policy_key(manifest: Manifest) -> PolicyKey:
     return PolicyKey(manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name)
 
 
-def _zones_meet(asked: Requirement, zones: tuple[str, ...]) -> bool:
+def _zones_meet(asked: Requirement, cluster: Cluster) -> bool:
+    zones = cluster.zones
     match asked.operator:
+        case "In" if cluster.in_all_zones:
+            return bool(zones) and set(zones).issubset(asked.values)
         case "In":
             return not set(zones).isdisjoint(asked.values)
         case "NotIn":

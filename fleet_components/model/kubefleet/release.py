@@ -9,162 +9,116 @@ Source: the tag v0.3.1 (2026-04-17), and the main branch of 2026-08-20 (e160c1cd
 from __future__ import annotations
 
 import re
-from enum import Enum
 
-import attrs
+from fleet_components.model.release import Change, ReleaseRule, ReleaseTable
 
 _TAG = re.compile(r":v?([0-9]+\.[0-9]+\.[0-9]+)(@|$)")
-
-
-@attrs.frozen
-class Change:
-    """A change between two releases.
-
-    Attributes:
-        number: the pull request of kubefleet-dev/kubefleet.
-        since: the first release that has it.
-        before: what releases without it do.
-        after: what releases with it do.
-        left: what of it a plan does not carry out, and why; empty, the default, if nothing.
-    """
-
-    number: int
-    since: str
-    before: str
-    after: str
-    left: str = ""
 
 
 _MAIN = "main-2026-08"
 
 
-class Rule(Enum):
+class Rule(ReleaseRule):
     """A rule that some releases of KubeFleet have, and others do not."""
 
     EMPTY_STAGES_SKIPPED = Change(
-        609,
+        "#609",
         _MAIN,
         "a stage without clusters asks for its approvals and keeps its waits",
         "a stage without clusters is skipped with its tasks",
     )
     FAILURES_TYPED = Change(
-        621,
+        "#621",
         _MAIN,
         "a metric counts update runs by their status",
         "the metric also has the type of a failure; texts in statuses are the same",
         "metrics of a hub are not forecast",
     )
     STAGED_NEVER_PLACED = Change(
-        631,
+        "#631",
         _MAIN,
         "StagedUpdateRun, StagedUpdateStrategy and ApprovalRequest objects are placed as others are",
         "they are never placed",
         "they are never placed here; a warning names what a hub would hand out",
     )
     WORK_NAMES_HASHED = Change(
-        665,
+        "#665",
         _MAIN,
         "the Work of an envelope has a random name; statuses show the name of the envelope in its place",
         "its name ends in a hash of the kind, namespace and name of the envelope",
     )
     SNAPSHOT_LOOKED_UP = Change(
-        667,
+        "#667",
         _MAIN,
         "an update run without a policy snapshot says: no latest policy snapshot associated with the placement",
         "it says: no latest policy snapshot found for placement",
         "a decided placement has a snapshot, so neither is seen",
     )
     PROPERTY_SELECTORS_STRICT = Change(
-        668,
+        "#668",
         _MAIN,
         "requirements of a property selector that no member can meet are accepted",
         "they are refused, and refusals name the property",
     )
     PENDING_NOT_FAILED = Change(
-        670,
+        "#670",
         _MAIN,
         "a binding has failed once a condition is False",
         "it has not where the reason is OverriddenPending, WorkNotSynchronizedYet, ApplyPending or "
         "ResourceNotAvailableYet",
     )
     OVERRIDE_FAILURES_NAMED = Change(
-        686,
+        "#686",
         _MAIN,
         "the message of a failed override is the error alone",
         "it names the snapshot of the override and the object",
         "statuses here name the override, the member and the object, and hide values",
     )
     WAIT_TIMES_STRICT = Change(
-        688,
+        "#688",
         _MAIN,
         "a waitTime that begins with 0, or ends in a time, is stored: 0, 01h; a plan refuses what no controller reads",
         "a waitTime is hours, minutes and seconds, each with its unit, and no number has a leading zero",
     )
     SELECTORS_OF_NAMESPACE_IN_V1 = Change(
-        697,
+        "#697",
         _MAIN,
         "selectionScope: NamespaceWithResourceSelectors exists in v1beta1 alone",
         "it exists in v1 as well",
     )
     NO_NAMES_PICKED = Change(
-        719,
+        "#719",
         _MAIN,
         "a ClusterResourcePlacement of type PickFixed without clusterNames is refused",
         "it is accepted, and picks nobody",
     )
     PLACEMENTS_CHECKED_BY_SCHEMA = Change(
-        751,
+        "#751",
         _MAIN,
         "webhooks alone check which fields go together, which hubs ask for ClusterResourcePlacements only",
         "the definitions check it: fields of a placementType, tolerations, sortOrder, whenUnsatisfiable, and name "
         "beside labelSelector",
     )
     WORK_TEXT_CORRECTED = Change(
-        763,
+        "#763",
         _MAIN,
         "a placement says: Works(s) are succcesfully created or updated",
         "it says: Work(s) are successfully created or updated",
     )
     OVERRIDES_IN_ENVELOPES = Change(
-        774,
+        "#774",
         _MAIN,
         "overrides select, patch and delete envelopes, and never what is in them",
         "overrides select, patch and delete what is in envelopes, and never the envelopes",
     )
 
 
-@attrs.frozen
-class Release:
-    """A release of KubeFleet.
-
-    Attributes:
-        name: its name, as the setting ``kubefleet`` has it.
-        age: its place among the known releases, the oldest first.
-    """
-
-    name: str
-    age: int
-
-    def has(self, rule: Rule) -> bool:
-        """Return whether the release has a rule."""
-        return RELEASES[rule.value.since].age <= self.age
-
-
-RELEASES = {name: Release(name, age) for age, name in enumerate(("0.3.1", _MAIN))}
+TABLE = ReleaseTable("kubefleet", "KubeFleet", ("0.3.1", _MAIN), "0.3.1")
+"""The known releases."""
+RELEASES = {name: TABLE.named(name) for name in TABLE.names}
 """The known releases by name, the oldest first."""
-RELEASE = RELEASES["0.3.1"]
+RELEASE = TABLE.named()
 """The release that counts where none is named."""
-A_RELEASE = f"write one of {', '.join(RELEASES)}"
-
-
-def no_release(name: str) -> str:
-    """Return why a text names no known release; empty if it does."""
-    return "" if name in RELEASES else f'KubeFleet "{name}" is not known here'
-
-
-def no_release_or_none(name: str) -> str:
-    """Return why a text names no known release; empty if it does, or is empty."""
-    return no_release(name) if name else ""
 
 
 def release_of(image: str) -> str:

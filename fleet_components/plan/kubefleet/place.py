@@ -11,6 +11,7 @@ from fleet_components.model.decision import Decision, Status
 from fleet_components.model.kubefleet.eviction import EXECUTED
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.placement import RollingUpdate
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 _NONE = -1
 """Stands for no override rules where a number is kept."""
 _COMPARED = "compared only (ReportDiff): nothing is written; previews and updates ask the members for what differs"
+_STATUS_STAYS = (
+    "with statusReportingScope NamespaceAccessible a hub sets Scheduled to False, and everything stays as it was"
+)
+_STATUS_HINT = "choose the other namespace with a placement of another name"
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
 
@@ -94,10 +99,11 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         before: the record of the last decision; the default record for a new placement.
 
     Raises:
-        FleetError: the scheduling cycle fails, an update run cannot begin, or the state hides what is to be rolled out.
+        FleetError: the scheduling cycle fails, an update run cannot begin, the namespace of the status changes, or the
+            state hides what is to be rolled out.
     """
     decision, checks = _scheduled(request, before)
-    if problems := [*_failed(request, decision), *_faults(request, before)]:
+    if problems := [*_failed(request, decision), *_faults(request, before), *_moved_status(request, before)]:
         raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
@@ -224,6 +230,21 @@ def _faults(request: PlacementSubject, before: PlacementRecord) -> Iterator[Prob
     for run in request.strategy.runs if isinstance(request.strategy, External) else ():
         if run.name in request.run_faults and run.name not in before.runs.records:
             yield request.run_faults[run.name]
+
+
+def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterator[Problem]:
+    """Yield a problem if the namespace in which the status can be read would become another one.
+
+    A hub stores the change, sets Scheduled to False, and leaves everything as it was.
+
+    Source: KubeFleet v0.3.1, validateNamespaceSelectorConsistency in
+    pkg/controllers/placement/namespace_status_sync.go.
+    """
+    content = before.contents.get(before.revision, ())
+    namespaces = [Manifest(data).name for data in content if (data["apiVersion"], data["kind"]) == ("v1", "Namespace")]
+    if request.reports_in and namespaces and request.reports_in not in namespaces:
+        what = f"chooses the namespace {request.reports_in} instead of {namespaces[0]}: {_STATUS_STAYS}"
+        yield Problem(what, ("spec", "resourceSelectors"), _STATUS_HINT, subject=request.key)
 
 
 def _under(strategy: RollingUpdate | External, runs: RunsInForce | None) -> RollingUpdate | External:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from fleet_components.content.select import Selection
 from fleet_components.model.kubefleet.placement import Placement
-from fleet_components.model.kubefleet.release import Release, Rule
+from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
+from fleet_components.model.release import Release
 from fleet_components.model.text import few
 
 _KINDS = ("StagedUpdateRun", "StagedUpdateStrategy")

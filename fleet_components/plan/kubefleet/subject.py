@@ -18,9 +18,10 @@ from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Release, Rule
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Rule
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.release import Release
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.kubefleet.overrides import Shapes, rule_path
@@ -313,7 +314,7 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
     if found and (member := members.get(found["member"])):
         field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
         return member.problem(problem.what, ("status", *field), _QUANTITY_HINT)  # type: ignore[no-any-return]
-    return policy.problem(problem.what, ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
+    return policy.problem(problem.what, problem.path or ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
 
 
 # Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.

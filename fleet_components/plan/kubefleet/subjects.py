@@ -44,7 +44,7 @@ def placement_subjects(
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
     evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
-    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.release
+    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.releases.kubefleet
     opens = release.has(Rule.OVERRIDES_IN_ENVELOPES)
     for selected in selections:
         placement, selection = selected.placement, selected.selection

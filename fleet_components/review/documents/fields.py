@@ -88,68 +88,6 @@ among them.
 """
 
 
-@attrs.frozen
-class KarmadaChange:
-    """A rule that Karmada 1.17 or 1.18 does not have as 1.19 has it; plans go by 1.19.
-
-    Attributes:
-        since: the first release that has it.
-        source: where it is in karmada-io/karmada, and its change.
-        before: what earlier releases do.
-        after: what 1.19 does, and a plan.
-    """
-
-    since: str
-    source: str
-    before: str
-    after: str
-
-
-KARMADA_CHANGES = (
-    KarmadaChange(
-        "1.17.2",
-        "`pkg/controllers/binding/common.go`, #7387",
-        "a member of a divided Job may get the completions of another one",
-        "completions go to members by their names",
-    ),
-    KarmadaChange(
-        "1.18",
-        "`matchZones` in `pkg/util/selector.go`, #6431",
-        "a member meets `zone In` if all of its zones are among the values",
-        "it does if any of them is",
-    ),
-    KarmadaChange(
-        "1.18",
-        "`pkg/scheduler/core/common.go`, #7386, #7423",
-        "there is no `overflowAffinities`: the API server drops it",
-        "an affinity group takes members in addition when its own are full",
-    ),
-    KarmadaChange(
-        "1.18",
-        "`validateClusterTolerations` in `pkg/util/validation/validation.go`, 642965131",
-        "tolerations with the operators `Lt` and `Gt` are stored",
-        "they are refused",
-    ),
-    KarmadaChange(
-        "1.18",
-        "`pkg/util/validation/validation.go`, e48521526",
-        "a field overrider without `json` and `yaml` is stored",
-        "it is refused",
-    ),
-    KarmadaChange(
-        "1.19",
-        "`pkg/apis/policy/v1alpha1/propagation_types.go`, 2aeae1eea",
-        "`purgeMode` may be `Graciously` or `Immediately` as well",
-        "they are refused: write `Gracefully` or `Directly`",
-    ),
-)
-"""Rules in which releases of Karmada differ, the oldest first.
-
-Sources: the tags v1.17.0 to v1.17.5, v1.18.0 to v1.18.2, v1.19.0-rc.0, and the main branch of 2026-08-21
-(f8fdd02df). ``SchedulingOvercommitProtection`` of 1.18 is an alpha feature that is off by default.
-"""
-
-
 def fields_document(kind: str | None = None) -> Document:
     """Return the table of fields of all kinds, or of one kind.
 

@@ -209,7 +209,7 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         stack=other.name,
         as_of=command.as_of,
         plugins=command.plugins,
-        kubefleet=command.kubefleet,
+        releases=command.releases,
         any_state=command.any_state,
         project=True,
         others=tuple(one for one in command.others if one is not other),
@@ -364,7 +364,7 @@ def _run(
 def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
     """Return the configuration keys that carry the options of the command line, merged with the stack's."""
     config = {"fleet:asOf": command.as_of.isoformat()} if command.as_of else {}
-    config |= {"fleet:kubefleet": command.kubefleet} if command.kubefleet else {}
+    config |= {f"fleet:{setting}": name for setting, name in command.releases.items()}
     nothing = frozenset[str]()
     for key, more, less in (
         ("fleet:confirm", sorted(command.confirm), nothing),

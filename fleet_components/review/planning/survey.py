@@ -17,8 +17,8 @@ from fleet_components.content.regular_file import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
-from fleet_components.model.kubefleet.release import RELEASES, Release
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.releases import TABLES, Releases
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.claims import claimed
@@ -73,7 +73,8 @@ class CommandLine:
         pass_over: unsupported kinds that do not prevent a plan.
         skip_checks: names of checks whose warnings are not wanted.
         plugins: import paths of plug-ins that decide with those of the real system.
-        kubefleet: the release of KubeFleet that decides; empty for that of the state.
+        releases: the names of the releases that decide, by the setting that names each; without one it is that of the
+            state.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for
             it as well.
@@ -94,7 +95,7 @@ class CommandLine:
     pass_over: frozenset[str] = frozenset()
     skip_checks: frozenset[str] = frozenset()
     plugins: tuple[str, ...] = ()
-    kubefleet: str = ""
+    releases: Mapping[str, str] = attrs.field(factory=dict)
     any_state: bool = False
     project: bool = False
     program: bool = True
@@ -281,7 +282,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
-    source = source.of_release(_release(past, command))
+    source = source.under(_releases(past, command))
     problems = layered(
         (*damaged, *_unnamed(past, command), *map(instead_of, source.problems)),
         lacking(source, past),
@@ -326,9 +327,9 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
 
 
-def _release(past: Past, command: CommandLine) -> Release:
-    """Return the release of KubeFleet that decides: the one that is named, that of the observed hub, or the last."""
-    return RELEASES[command.kubefleet or past.settings.kubefleet]
+def _releases(past: Past, command: CommandLine) -> Releases:
+    """Return the releases that decide: those that are named, else those of the observed hub or the last update."""
+    return Releases.named(**{**past.settings.releases, **command.releases})
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
@@ -370,7 +371,8 @@ def said_here(problem: Problem) -> Problem:
     """Return a problem worded for a directory, which has options instead of configuration keys."""
     what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
     what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
-    what, hint = (text.replace("fleet:kubefleet=", "--kubefleet ") for text in (what, hint))
+    for setting in TABLES:
+        what, hint = (text.replace(f"fleet:{setting}=", f"--{setting} ") for text in (what, hint))
     return attrs.evolve(problem, what=what, hint=hint)
 
 

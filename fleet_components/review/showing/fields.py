@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Rule
-from fleet_components.review.documents.fields import KARMADA_CHANGES, OBJECT_MARKS
+from fleet_components.model.karmada.release import TABLE as KARMADA
+from fleet_components.model.karmada.release import Rule as KarmadaRule
+from fleet_components.model.kubefleet.release import TABLE as KUBEFLEET
+from fleet_components.model.kubefleet.release import Rule
+from fleet_components.model.release import Change, ReleaseTable
+from fleet_components.review.documents.fields import OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
@@ -33,23 +37,26 @@ a whole; what hubs make themselves, as snapshots, bindings and works, is passed 
 """
 
 _RELEASES = """\
-## Releases of KubeFleet
+## Releases of {title}
 
-Placements are decided by the rules of one release: {known}. `fleet:kubefleet`, `FleetArgs.kubefleet`, and
-`--kubefleet` of a command name it. Without them it is that of the observed hub whose agent shows it by its image, or
-that of the last update, and otherwise {default}. `main-2026-08` is the main branch of 2026-08-20 (e160c1cd). A hub of
-Azure shows no agent: `fleet observe` says that its release is not known.
+{subjects} are decided by the rules of one release: {known}. `fleet:{setting}`, `FleetArgs.{setting}`, and
+`--{setting}` of a command name it. Without them it is that of an observed hub, or of the last update, and otherwise
+{default}.
+"""
+_KUBEFLEET = """\
+`fleet observe` reads the release of a hub from the image of its agent. A hub of Azure shows no agent: an observation
+says that its release is not known. `main-2026-08` is the main branch of 2026-08-20 (e160c1cd).
 
 These are the rules in which they differ, each a pull request of kubefleet-dev/kubefleet. What guards a hub against its
 users (#682, #702, #708) and what a hub counts in metrics decides nothing, and is not here. The checks of a
 ResourcePlacement are those of its webhook under each release, though hubs do not ask it.
 """
-
 _KARMADA = """\
-## Releases of Karmada
+A control plane does not show its release: `fleet observe --karmada` names it. Each stands for its newest patch; before
+1.17.2 a member of a divided Job may get the completions of another member (#7387).
 
-Policies of Karmada are decided by the rules of 1.19, whatever the control plane runs. With 1.17 and 1.18 it differs in
-these, of all that a plan goes by; interpreters of third-party kinds, as that of FlinkDeployment, change with releases.
+These are the rules in which they differ, of all that a plan goes by. Interpreters of third-party kinds, as that of
+FlinkDeployment, change with releases: plans have those of 1.19.
 """
 
 
@@ -73,7 +80,10 @@ def fields_markdown(document: Document) -> str:
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
         head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
-    parts += [] if document["kind"] else [_marks(), _releases(), _karmada_releases()]
+    if not document["kind"]:
+        parts.append(_marks())
+        parts.append(_releases(KUBEFLEET, "Placements", _KUBEFLEET, (rule.value for rule in Rule)))
+        parts.append(_releases(KARMADA, "Templates", _KARMADA, (rule.value for rule in KarmadaRule)))
     return "\n".join([*parts, f"{_last(document)}\n"])
 
 
@@ -84,23 +94,15 @@ def _marks() -> str:
     return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
 
 
-def _releases() -> str:
-    """Return the part of the page about the rules in which releases of KubeFleet differ."""
-    lines = []
-    for rule in Rule:
-        change = rule.value
-        cells = (change.before, change.after, change.left or "the same")
-        lines.append(f"| #{change.number} | {change.since} | {' | '.join(map(_escaped, cells))} |")
-    head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
-    return "\n".join([_RELEASES.format(known=", ".join(RELEASES), default=RELEASE.name), *head, *lines, ""])
-
-
-def _karmada_releases() -> str:
-    """Return the part of the page about the rules in which releases of Karmada differ."""
-    cells = ((one.since, one.source, one.before, one.after) for one in KARMADA_CHANGES)
+def _releases(table: ReleaseTable, subjects: str, about: str, changes: Iterable[Change]) -> str:
+    """Return the part of the page about the rules in which releases of a system differ."""
+    known = ", ".join(table.names)
+    title, setting, default = table.title, table.setting, table.default
+    text = _RELEASES.format(title=title, setting=setting, subjects=subjects, known=known, default=default)
+    cells = ((one.source, one.since, one.before, one.after, one.left or "the same") for one in changes)
     lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
-    head = ["| since | source | before | after, and here |", "| --- | --- | --- | --- |"]
-    return "\n".join([_KARMADA, *head, *lines, ""])
+    head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([text, about, *head, *lines, ""])
 
 
 def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:

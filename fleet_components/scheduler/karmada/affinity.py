@@ -53,4 +53,13 @@ def _single_valued(fields: FieldSelector) -> list[Requirement]:
 def meeting_field(inventory: Inventory, requirement: Requirement) -> Mask:
     """Return the members that meet one expression of a field selector."""
     domains = FIELDS[requirement.key](inventory) if requirement.key in FIELDS else {}
-    return inventory.meeting(requirement, domains)
+    found = inventory.meeting(requirement, domains)
+    if (requirement.key, requirement.operator) == (_ZONE, "In"):
+        for zone, members in domains.items():
+            found &= inventory.everything if zone in requirement.values else ~(members & _in_all_zones(inventory))
+    return found
+
+
+def _in_all_zones(inventory: Inventory) -> Mask:
+    """Return the members of which all zones have to be among those that are asked for."""
+    return inventory.grouped("in all zones", lambda cluster: ["yes"] * cluster.in_all_zones).get("yes", 0)

@@ -15,6 +15,7 @@ from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
+from fleet_components.model.releases import Releases
 from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
@@ -84,7 +85,7 @@ class Replay(replay.Replay[Recording, Step]):
     def _refusals(self, key: Key) -> list[str]:
         """What the API server says to an object."""
         old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for data in self.objects.values()), RECORDED)
+        context = Existing(tuple(Manifest(data) for data in self.objects.values()), Releases(RECORDED))
         return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     @property

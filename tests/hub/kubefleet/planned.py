@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
-from fleet_components.model.kubefleet.release import RELEASE, RELEASES
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -25,7 +24,7 @@ def source_of(observation: Observation) -> Source:
     """What is read of the files of an observation."""
     written = (*observation.members, *observation.policies, *observation.objects)
     manifests = tuple(Manifest(data) for data in json.loads(json.dumps(written)))
-    return gathered(Given(manifests, release=RELEASES.get(observation.release, RELEASE)))
+    return gathered(Given(manifests, releases=observation.releases))
 
 
 def past_of(observation: Observation) -> Past:

@@ -20,6 +20,7 @@ from fleet_components.hub.listing import Listing, Object, Query, Resource, Syste
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.releases import Releases
 from fleet_components.plan.source import Given, gathered
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
@@ -123,7 +124,7 @@ class RecordedHub:
     def _defaulted(self, data: Data) -> dict[str, Any]:
         if Manifest(data).group != GROUP or data["kind"].endswith("Envelope"):
             return dict(data)
-        admission = admit(Manifest(data), context=Existing((), RECORDED))
+        admission = admit(Manifest(data), context=Existing((), Releases(RECORDED)))
         return dict(admission.defaulted.data if not admission.problems else data)
 
     def _version(self, kind: str) -> str:
@@ -131,7 +132,9 @@ class RecordedHub:
 
     def _remember(self, step: Step) -> None:
         """Take down what is selected, and the policies, under the indexes that are new."""
-        selections, _ = gathered(Given(tuple(map(Manifest, self.objects.values())), release=RECORDED)).selections()
+        selections, _ = gathered(
+            Given(tuple(map(Manifest, self.objects.values())), releases=Releases(RECORDED))
+        ).selections()
         selected = {
             (one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections
         }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fleet_components.model.karmada.policy import GRACEFULLY, purge_mode_of
+
 _DEFAULT_GRACE_SECONDS = 600
 _SERVICE_IMPORT = ("multicluster.x-k8s.io/v1alpha1", "ServiceImport")
 
@@ -26,7 +28,7 @@ def default_cluster_propagation(policy: dict[str, Any]) -> None:
     if scheduling.get("replicaSchedulingType") == "Divided":
         scheduling.setdefault("replicaDivisionPreference", "Weighted")
     application = spec.get("failover", {}).get("application", {})
-    if application.get("purgeMode") == "Gracefully":
+    if purge_mode_of(application.get("purgeMode")) == GRACEFULLY:
         application.setdefault("gracePeriodSeconds", _DEFAULT_GRACE_SECONDS)
 
 

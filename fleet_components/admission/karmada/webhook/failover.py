@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.karmada.field_error import invalid, quoted
 from fleet_components.admission.registry import Object
+from fleet_components.model.karmada.policy import GRACEFULLY, purge_mode_of
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
 
@@ -29,7 +30,7 @@ def _check_application(application: Object, path: FieldPath) -> Iterator[Finding
         at = (*path, "decisionConditions", "tolerationSeconds")
         yield invalid(at, str(seconds), "must be greater than or equal to 0", "write tolerationSeconds: 300")
     grace, at = application.get("gracePeriodSeconds"), (*path, "gracePeriodSeconds")
-    if grace is not None and application["purgeMode"] != "Gracefully":
+    if grace is not None and purge_mode_of(application["purgeMode"]) != GRACEFULLY:
         yield invalid(at, str(grace), "only takes effect when purgeMode is gracefully", "remove it")
     if grace is not None and grace <= 0:
         yield invalid(at, str(grace), "must be greater than 0", "write gracePeriodSeconds: 600")

@@ -16,8 +16,10 @@ from fleet_components.admission.karmada.parts import shown_of_override
 from fleet_components.admission.karmada.webhook.affinity import check_affinity
 from fleet_components.admission.karmada.webhook.propagation import check_selectors_namespace, namespace_of
 from fleet_components.admission.registry import Object, Request
+from fleet_components.model.karmada.release import Rule
 from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath
+from fleet_components.model.release import Release
 
 _MAX_ANNOTATIONS = 256 * 1024
 # The error text of github.com/go-openapi/jsonpointer, which Karmada uses.
@@ -26,10 +28,11 @@ _WRONG_POINTER = 'JSON pointer must be empty or start with a "/"\nJSON pointer e
 
 def validate_override(request: Request) -> Denial | None:
     """Return the webhook's refusal of an override policy; None if it passes."""
-    return deny_fields(_check(request.object["spec"], namespace_of(request)))
+    return deny_fields(_check(request))
 
 
-def _check(spec: Object, namespace: str) -> Iterator[Finding]:
+def _check(request: Request) -> Iterator[Finding]:
+    spec, release = request.object["spec"], request.context.releases.karmada
     target, overriders = spec.get("targetCluster"), spec.get("overriders", {})
     if target is not None:
         yield from check_affinity(target, ("spec", "targetCluster"))
@@ -42,8 +45,8 @@ def _check(spec: Object, namespace: str) -> Iterator[Finding]:
         hint = "move the overriders into a rule: overrideRules: [{overriders: {...}}]"
         yield invalid(("spec", "overriders"), shown_of_override("overriders", overriders), detail, hint)
     for index, rule in enumerate(spec.get("overrideRules", ())):
-        yield from _check_rule(rule, ("spec", "overrideRules", index))
-    yield from check_selectors_namespace(spec.get("resourceSelectors", []), namespace)
+        yield from _check_rule(rule, ("spec", "overrideRules", index), release)
+    yield from check_selectors_namespace(spec.get("resourceSelectors", []), namespace_of(request))
 
 
 def _counted(overriders: Object) -> bool:
@@ -51,7 +54,7 @@ def _counted(overriders: Object) -> bool:
     return any(changes for field, changes in overriders.items() if field != "fieldOverrider")
 
 
-def _check_rule(rule: Object, path: FieldPath) -> Iterator[Finding]:
+def _check_rule(rule: Object, path: FieldPath, release: Release) -> Iterator[Finding]:
     overriders, at = rule["overriders"], (*path, "overriders")
     for index, change in enumerate(overriders.get("annotationsOverrider", ())):
         yield from _check_annotations(change["value"], (*at, "annotationsOverrider", index, "value"))
@@ -62,7 +65,7 @@ def _check_rule(rule: Object, path: FieldPath) -> Iterator[Finding]:
             pointer = (*at, "imageOverrider", index, "predicate", "path")
             yield from _check_pointer(image["predicate"]["path"], pointer)
     for index, field in enumerate(overriders.get("fieldOverrider", ())):
-        yield from _check_field(field, (*at, "fieldOverrider", index))
+        yield from _check_field(field, (*at, "fieldOverrider", index), release)
     yield from check_affinity(rule.get("targetCluster", {}), (*path, "targetCluster"))
 
 
@@ -83,11 +86,11 @@ def _check_labels(labels: Object, path: FieldPath) -> Iterator[Finding]:
             yield invalid(path, quoted(value), error, f"write, for example, {_as_label(value)}")
 
 
-def _check_field(field: Object, path: FieldPath) -> Iterator[Finding]:
+def _check_field(field: Object, path: FieldPath, release: Release) -> Iterator[Finding]:
     if field.get("yaml") and field.get("json"):
         detail = "FieldOverrider has both YAML and JSON set. Only one is allowed"
         yield invalid(path, shown_of_override("overriders.fieldOverrider[]", field), detail, "keep json or yaml")
-    if not field.get("yaml") and not field.get("json"):
+    if release.has(Rule.FIELD_OVERRIDERS_STRICT) and not field.get("yaml") and not field.get("json"):
         detail = "FieldOverrider must have either JSON or YAML set"
         yield required(path, detail, "add yaml: [{subPath: /level, operator: replace, value: debug}]")
     yield from _check_pointer(field["fieldPath"], (*path, "fieldPath"))

@@ -12,15 +12,17 @@ from fleet_components.admission.karmada.field_error import invalid, quoted, unsu
 from fleet_components.admission.karmada.parts import shown_of_propagation
 from fleet_components.admission.karmada.webhook.affinity import check_affinities, check_affinity
 from fleet_components.admission.registry import Object
+from fleet_components.model.karmada.release import Rule
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
+from fleet_components.model.release import Release
 
 _PATH = ("spec", "placement")
 _EXISTS_OR_EQUAL = ("", "Exists", "Equal")
 
 
-def check_placement(placement: Object) -> Iterator[Finding]:
-    """Yield findings on a placement, in the order of Karmada's checks."""
+def check_placement(placement: Object, release: Release) -> Iterator[Finding]:
+    """Yield findings on a placement under a release, in the order of Karmada's checks."""
     groups = placement.get("clusterAffinities", [])
     if "clusterAffinity" in placement and "clusterAffinities" in placement:
         detail = "clusterAffinities cannot co-exist with clusterAffinity"
@@ -36,7 +38,8 @@ def check_placement(placement: Object) -> Iterator[Finding]:
     yield from check_affinities(groups, (*_PATH, "clusterAffinities"))
     yield from _check_spread(placement.get("spreadConstraints", []))
     yield from _check_workload_affinity(placement.get("workloadAffinity", {}))
-    yield from _check_tolerations(placement.get("clusterTolerations", []))
+    if release.has(Rule.TOLERATIONS_STRICT):
+        yield from _check_tolerations(placement.get("clusterTolerations", []))
 
 
 def _may_overflow(scheduling: Object) -> bool:

@@ -62,7 +62,7 @@ def _check_change(request: Request) -> list[Finding]:
 def _check_spec(request: Request) -> Iterator[Finding]:
     spec = request.object["spec"]
     failover = spec.get("failover", {})
-    yield from check_placement(spec.get("placement", {}))
+    yield from check_placement(spec.get("placement", {}), request.context.releases.karmada)
     if "application" in failover and not spec.get("propagateDeps"):
         detail = "application failover is set, propagateDeps must be true"
         yield invalid(("spec", "propagateDeps"), "false", detail, "write propagateDeps: true")

@@ -60,8 +60,8 @@ def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
             return
         if not (cluster_scoped and any(map(brings_contents, terms))):
             yield from (finding.under(*at) for finding in check_scope(term, scope, cluster_scoped))
-    needs_names = cluster_scoped and not request.context.release.has(Rule.NO_NAMES_PICKED)
-    strict = request.context.release.has(Rule.PROPERTY_SELECTORS_STRICT)
+    needs_names = cluster_scoped and not request.context.releases.kubefleet.has(Rule.NO_NAMES_PICKED)
+    strict = request.context.releases.kubefleet.has(Rule.PROPERTY_SELECTORS_STRICT)
     for finding in check_policy(spec.get("policy", {}), needs_names=needs_names, strict=strict):
         yield finding.under(*_POLICY, clause="the placement policy field is invalid: ")
     for finding in check_strategy(spec.get("strategy", {})):

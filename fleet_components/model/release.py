@@ -1,0 +1,92 @@
+"""Releases of a system, and the changes in which they differ."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
+
+
+@attrs.frozen
+class Change:
+    """A change between two releases of a system.
+
+    Attributes:
+        source: where upstream has it: the number of a pull request, after its file where that helps.
+        since: the first release that has it.
+        before: what releases without it do.
+        after: what releases with it do.
+        left: what of it a plan does not carry out, and why; empty, the default, if nothing.
+    """
+
+    source: str
+    since: str
+    before: str
+    after: str
+    left: str = ""
+
+
+class ReleaseRule(Enum):
+    """A rule that some releases of a system have, and others do not; its value is a :class:`Change`."""
+
+
+@attrs.frozen
+class Release:
+    """A release of a system.
+
+    Attributes:
+        name: its name, as the setting of the system has it.
+        known: its name and those of earlier releases.
+    """
+
+    name: str
+    known: frozenset[str] = attrs.field(repr=False)
+
+    def has(self, rule: ReleaseRule) -> bool:
+        """Return whether the release has a rule."""
+        change: Change = rule.value
+        return change.since in self.known
+
+
+@attrs.frozen
+class ReleaseTable:
+    """The known releases of a system.
+
+    Attributes:
+        setting: the setting that names one: ``kubefleet`` for ``fleet:kubefleet`` and ``--kubefleet``.
+        title: the name of the system.
+        names: the names of its releases, the oldest first.
+        default: the name of the one that counts where none is named.
+    """
+
+    setting: str
+    title: str
+    names: tuple[str, ...]
+    default: str
+
+    @property
+    def choice(self) -> str:
+        """A hint for an unknown name: the names that are known."""
+        return f"write one of {', '.join(self.names)}"
+
+    def assumed(self, why: str) -> str:
+        """Return what counts where the release is not known, and why it is not."""
+        another = f"fleet:{self.setting} or --{self.setting} names another"
+        return f"the release of {self.title} is not known: {why}; {self.default} is assumed, and {another}"
+
+    def named(self, name: str = "") -> Release:
+        """Return a release by its name, or the default one for an empty name.
+
+        Raises:
+            FleetError: there is no such release.
+        """
+        if wrong := self.unknown(name):
+            raise FleetError([Problem(wrong, (self.setting,), self.choice)])
+        chosen = name or self.default
+        return Release(chosen, frozenset(self.names[: self.names.index(chosen) + 1]))
+
+    def unknown(self, name: str) -> str:
+        """Return why a text names no known release; an empty text if it names one, or is empty."""
+        return "" if not name or name in self.names else f'{self.title} "{name}" is not known here'

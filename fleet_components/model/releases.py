@@ -1,0 +1,36 @@
+"""The release of each system by whose rules a fleet is checked and decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from fleet_components.model.karmada.release import TABLE as KARMADA
+from fleet_components.model.kubefleet.release import TABLE as KUBEFLEET
+from fleet_components.model.release import Release, ReleaseTable
+
+TABLES: Mapping[str, ReleaseTable] = {table.setting: table for table in (KUBEFLEET, KARMADA)}
+"""The known releases of each system, by the setting that names one."""
+
+
+@attrs.frozen
+class Releases:
+    """The release of each system; the default ones by default."""
+
+    kubefleet: Release = KUBEFLEET.named()
+    karmada: Release = KARMADA.named()
+
+    @classmethod
+    def named(cls, kubefleet: str = "", karmada: str = "") -> Releases:
+        """Return releases by their names; an empty name stands for the default one.
+
+        Raises:
+            FleetError: there is no such release.
+        """
+        return cls(KUBEFLEET.named(kubefleet), KARMADA.named(karmada))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each release, by the setting that names it."""
+        return {"kubefleet": self.kubefleet.name, "karmada": self.karmada.name}
