@@ -13,7 +13,7 @@ from fleet_components.cli.help import Command
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
 from fleet_components.review.documents.explanation import explanation
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, title_of
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.view import View
 from fleet_components.review.planning.survey import survey
@@ -79,7 +79,7 @@ def _say_warnings_of(document: Document) -> None:
     The explanation says itself what is not fulfilled.
     """
     found = [
-        (f"{one['kind']} {one['key']}", text)
+        (title_of(one), text)
         for one in document["subjects"]
         for text in dict.fromkeys([*one["warnings"], *(text for text in document["warnings"] if is_about(one, text))])
     ]

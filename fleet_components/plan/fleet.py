@@ -40,6 +40,7 @@ from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
+from fleet_components.plan.lookalikes import lookalikes
 from fleet_components.plan.lost import member_states
 from fleet_components.plan.moving import former_ways
 from fleet_components.plan.on_hub import as_carried_out, with_unapplied
@@ -155,7 +156,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         written=source.catalogue,
     )
     plan = attrs.evolve(plan, replacements=(*replaced, *taken_replacements(plan)))
-    warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan))
+    warnings = (*plan.warnings, *known_clashes(plan), *of_other_stacks(plan), *lookalikes(plan))
     return attrs.evolve(plan, refused=tuple(refusals(plan)), warnings=warnings)
 
 

@@ -17,6 +17,7 @@ from fleet_components.plan.karmada import idle as karmada
 from fleet_components.plan.karmada.replicas import changed_totals
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.unmatched import in_policies, in_requests, without_apis
+from fleet_components.plan.karmada.unserved import unserved
 from fleet_components.plan.kubefleet import idle as kubefleet
 from fleet_components.plan.kubefleet.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 from fleet_components.plan.names import TEMPLATE_KIND
@@ -50,6 +51,7 @@ def unmatched(
     yield from changed_totals(subjects, inventory)
     yield from in_requests(source, templates, members, objects)
     yield from without_apis(source, templates)
+    yield from unserved(subjects, source.catalogue, inventory)
     for decided in subjects:
         yield from skipped_stages(source, decided, members)
     there = source.settings.brings_namespaces

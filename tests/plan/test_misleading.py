@@ -89,6 +89,72 @@ def test_a_cluster_whose_status_lists_no_api_takes_nothing() -> None:
         assert (plan.subjects[0].record.decisions == {}) is warned
 
 
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"kind": "Widget", "plural": "widgets"},
+        "versions": [{"name": "v1", "served": True, "storage": True}],
+    },
+}
+
+
+def enabled(**kinds: str) -> dict[str, Any]:
+    return {
+        "apiEnablements": [
+            {"groupVersion": version, "resources": [{"kind": kind, "name": "some"}]} for kind, version in kinds.items()
+        ]
+    }
+
+
+def policy_of(manifest: dict[str, Any], name: str, *members: str) -> dict[str, Any]:
+    namespaced = "namespace" in manifest["metadata"]
+    selector = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"]}
+    placement = {"placement": {"clusterAffinity": {"clusterNames": list(members)}}} if members else {}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy" if namespaced else "ClusterPropagationPolicy",
+        "metadata": {"name": name, **({"namespace": "default"} if namespaced else {})},
+        "spec": {"resourceSelectors": [selector], **placement},
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "definition", "hint"),
+    [
+        (enabled(Widget="example.com/v1"), [], ""),
+        (None, [], ""),
+        (enabled(Deployment="apps/v1"), [], "install its definition there"),
+        (enabled(Deployment="apps/v1"), [DEFINITION], "with a ClusterPropagationPolicy"),
+        (
+            enabled(CustomResourceDefinition="apiextensions.k8s.io/v1"),
+            [DEFINITION, policy_of(DEFINITION, "definitions")],
+            "its CustomResourceDefinition widgets.example.com goes there",
+        ),
+    ],
+)
+def test_where_a_custom_kind_is_not_served_the_hint_says_what_would_serve_it(
+    status: dict[str, Any] | None, definition: list[dict[str, Any]], hint: str
+) -> None:
+    fleet = [karmada_member("a", status=status), karmada_member("b", status=enabled(Widget="example.com/v1"))]
+    plan = planned([*fleet, WIDGET, policy_of(WIDGET, "widgets"), *definition])
+    found = [
+        h for _, what, h in told(plan) if what == "is not placed on a, where Widget of example.com/v1 is not served"
+    ]
+    assert len(found) == bool(hint)
+    assert hint in "".join(found)
+
+
+def test_a_member_that_a_policy_does_not_choose_need_not_serve_a_kind() -> None:
+    fleet = [karmada_member("a", status=enabled(Deployment="apps/v1")), karmada_member("b")]
+    plan = planned([*fleet, WIDGET, policy_of(WIDGET, "widgets", "b")])
+    assert not [what for _, what, _ in told(plan) if "is not served" in what]
+
+
 def test_a_policy_of_a_namespace_never_selects_a_cluster_scoped_kind() -> None:
     deployment, policy = propagation(1)
     role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"}, "rules": []}
@@ -176,3 +242,20 @@ def test_a_member_that_joins_is_named_also_when_nothing_is_placed_on_it() -> Non
     before = after(planned([member("a"), *picked]))
     assert planned([member("a"), *picked]).members_new == ()
     assert planned([member("a"), member("b"), *picked], before).members_new == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "looks"),
+    [
+        (["a"], ["b"], [("member a", "leaves, and the new member b gets all that a had")]),
+        (["a", "c"], ["b", "c"], [("member a", "leaves, and the new member b gets all that a had")]),
+        (["a"], ["a", "b"], []),
+        (["a"], ["b", "c"], []),
+        (["a", "c"], ["b"], []),
+        (["a"], ["a"], []),
+    ],
+)
+def test_a_member_that_looks_renamed_is_named(before: list[str], then: list[str], looks: list[tuple[str, str]]) -> None:
+    past = after(planned([*map(member, before), *placement(placementType="PickAll")]))
+    plan = planned([*map(member, then), *placement(placementType="PickAll")], past)
+    assert [(one.subject, one.what) for one in plan.warnings if "gets all that" in one.what] == looks

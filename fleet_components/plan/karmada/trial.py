@@ -48,7 +48,7 @@ class TemplateTrial(Trial):
         return [
             cluster
             for cluster in self.subject.inventory.clusters
-            if cluster.name in chosen or (placement and _may_choose(placement, cluster))
+            if cluster.name in chosen or (placement and may_choose(placement, cluster))
         ]
 
     @property
@@ -136,7 +136,7 @@ class TemplateTrial(Trial):
         return shared(record.contents[record.revision], share)
 
 
-def _may_choose(placement: Placement, cluster: Cluster) -> bool:
+def may_choose(placement: Placement, cluster: Cluster) -> bool:
     """Return whether the affinities of a placement let it choose a member, whatever its state."""
     groups = placement.cluster_affinities
     every = [*groups, *(one for group in groups for one in group.overflow_affinities)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -50,6 +50,31 @@ def _to_read(value: Any, show: Callable[[str], str]) -> Any:
         case list() | tuple():
             return [_to_read(item, show) for item in value]
     return value
+
+
+def among(fleets: Collection[str], fleet: str) -> str | None:
+    """Return the fleet to name with what is of it; None where a program has no other fleet."""
+    return fleet if len(fleets) > 1 else None
+
+
+def kind_of(subject: Document) -> str:
+    """Return the kind of a subject, after its fleet where a program has several."""
+    return after_fleet(subject["ofFleet"], subject["kind"])
+
+
+def title_of(subject: Document) -> str:
+    """Return the kind and key of a subject, after its fleet where a program has several."""
+    return f"{kind_of(subject)} {subject['key']}"
+
+
+def after_fleet(fleet: str | None, text: str) -> str:
+    """Return a text after the fleet that it is about, where a program has several."""
+    return f"{fleet}: {text}" if fleet else text
+
+
+def member_of(fleet: str | None, name: str) -> str:
+    """Return the name of a member, after its fleet where a program has several."""
+    return f"{fleet}/{name}" if fleet else name
 
 
 def token_of(problem: Problem) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count, few
 from fleet_components.plan.names import FLEET
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, after_fleet, member_of
 from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.planning.hub_only import hub_only_in_words
 from fleet_components.review.planning.standing import CONDITIONS
@@ -163,7 +163,8 @@ def gone_in_view(document: Document) -> list[str]:
 
 
 def _gone(document: Document) -> Iterator[str]:
-    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in gone_in_view(document)]
+    split = (name.split("/", 1) for name in gone_in_view(document))
+    gone: list[Document] = [{"ofFleet": None, "kind": kind, "key": key} for kind, key in split]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if is_narrow(document):
@@ -186,7 +187,7 @@ def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
     moving = [subject for subject in subjects if _moves(subject)]
     if moving and len(moving) <= _MOST_NAMES:
-        ways = [(one["key"], *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
+        ways = [(_key(one), *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
         yield f"{_named(moving)} move from one cluster to another"
@@ -312,13 +313,15 @@ _OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 def _names(subject: Document, change: str) -> list[str]:
     members = [cluster for cluster in subject["clusters"] if cluster["change"] == change]
     # What a hub cannot apply is told as not fulfilled.
-    return [member["name"] for member in members if not (change == "updated" and member["unapplied"])]
+    named = (member for member in members if not (change == "updated" and member["unapplied"]))
+    return [member_of(subject["ofFleet"], member["name"]) for member in named]
 
 
 def _written(subject: Document) -> list[str]:
     """Return the members that are updated, and those that are held and where objects are written."""
     now = [each for each in subject["content"] or () if not each["later"]]
-    written = {name for each in now if each["change"] != "delete" for name in each["members"]}
+    fleet = subject["ofFleet"]
+    written = {member_of(fleet, name) for each in now if each["change"] != "delete" for name in each["members"]}
     held = (name for name in _names(subject, "held") if name in written)
     return [*_names(subject, "updated"), *held]
 
@@ -339,7 +342,12 @@ def _clusters(names: Iterable[str]) -> str:
 
 def _named(subjects: Sequence[Document]) -> str:
     """Return the keys of a few subjects, or the number of many."""
-    return " and ".join(subject["key"] for subject in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+    return " and ".join(map(_key, subjects)) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+
+
+def _key(subject: Document) -> str:
+    """Return the key of a subject, after its fleet where a program has several."""
+    return after_fleet(subject["ofFleet"], subject["key"])
 
 
 def _counted(subjects: Sequence[Document]) -> str:

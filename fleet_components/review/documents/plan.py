@@ -19,7 +19,7 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import VERSION, WORDS, Document, token_of
+from fleet_components.review.documents.form import VERSION, WORDS, Document, after_fleet, among, member_of, token_of
 from fleet_components.review.documents.headline import headline
 from fleet_components.review.documents.subject import (
     departure_document,
@@ -48,6 +48,8 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         FleetError: the view asks for a placement, template or member that does not exist.
     """
     plans = surveyed.plans
+    fleets = [plan.options.fleet for plan in plans]
+    of_fleets = [(among(fleets, fleet), plan) for fleet, plan in zip(fleets, plans, strict=True)]
     view.check(plans)
     weighed = [
         _Weighed.of(plan, subject, surveyed.standing.of(subject.name)) for plan in plans for subject in plan.subjects
@@ -59,7 +61,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     shown, others = list[_Weighed](), list[_Weighed]()
     for subject in subjects:
         (shown if view.shows(subject.decided, changes=subject.changes or subject.as_before) else others).append(subject)
-    warnings = [problem for plan in plans for problem in (*plan.warnings, *plan.hidden)]
+    warnings = [(fleet, problem) for fleet, plan in of_fleets for problem in (*plan.warnings, *plan.hidden)]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
         "version": VERSION,
@@ -83,17 +85,21 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "asBefore": {
             **_as_before(subjects),
             "warnings": [
-                *(str(problem) for problem in warnings if surveyed.standing.warned(problem)),
+                *(after_fleet(fleet, str(one)) for fleet, one in warnings if surveyed.standing.warned(one)),
                 *(text for subject in subjects if subject.as_before for text in subject.named_warnings),
             ],
         },
-        "refused": [_problem(problem) for plan in plans for problem in plan.refused],
-        "joining": [name for plan in plans for name in plan.members_new],
+        "refused": [_problem(fleet, problem) for fleet, plan in of_fleets for problem in plan.refused],
+        "joining": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
-            "members": [name for plan in plans for name in plan.members_gone],
+            "members": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
             "objects": [departure_document(departure) for plan in plans for departure in plan.departures],
-            "summary": [{"weight": line.weight, "text": line.text} for plan in plans for line in describe_plan(plan)],
+            "summary": [
+                {"weight": line.weight, "text": after_fleet(fleet, line.text)}
+                for fleet, plan in of_fleets
+                for line in describe_plan(plan)
+            ],
         },
         "replaced": [
             {
@@ -112,7 +118,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "unchanged": _unchanged(surveyed, subjects),
         "leftOut": sum(one.changes for one in others),
         "warnings": [
-            *map(str, warnings),
+            *(after_fleet(fleet, str(problem)) for fleet, problem in warnings),
             *(text for one in (() if view.narrow else others) for text in one.named_warnings),
         ],
         **_of_a_project(surveyed, view),
@@ -189,7 +195,8 @@ class _Weighed:
 def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
     name = one.decided.name
-    document = view.narrowed(subject_document(one.plan, one.decided, view, one.standing))
+    fleet = among([plan.options.fleet for plan in surveyed.plans], one.plan.options.fleet)
+    document = view.narrowed(subject_document(one.plan, one.decided, view, one.standing, fleet))
     return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
 
 
@@ -206,7 +213,7 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
     """Return how many placements, templates and members an update does not touch."""
     kinds = Counter(subject.decided.subject.COMPONENT for subject in subjects if not subject.changes)
     touched = {
-        cluster
+        (subject.plan.options.fleet, cluster)
         for subject in subjects
         for cluster, entry in subject.decided.entries.items()
         if not subject.as_before
@@ -245,8 +252,9 @@ def _hides_secrets(plan: FleetPlan) -> bool:
     return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def _problem(fleet: str | None, problem: Problem) -> dict[str, Any]:
     return {
+        "ofFleet": fleet,
         "subject": problem.subject or None,
         "what": problem.what,
         "hint": problem.hint or None,

@@ -121,6 +121,7 @@ _DEFINITIONS: Schema = {
     ),
     "subject": _object(
         fleet=_TEXT,
+        ofFleet=_MAYBE_TEXT,
         name=_TEXT,
         kind=_one_of("ClusterResourcePlacement", "ResourcePlacement", "Template"),
         key=_TEXT,
@@ -225,6 +226,7 @@ _PLAN: Schema = _object(
     asBefore=_object(**dict.fromkeys(CONDITIONS, _TEXTS), left=_MAYBE_TEXT, warnings=_TEXTS),
     refused=_list(
         _object(
+            ofFleet=_MAYBE_TEXT,
             subject=_MAYBE_TEXT,
             what=_TEXT,
             hint=_MAYBE_TEXT,

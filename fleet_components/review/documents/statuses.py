@@ -14,7 +14,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.ways import Way
-from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.form import VERSION, Document, among
 from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
@@ -135,6 +135,8 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
     last = status.last
     return {
         "name": status.next.name,
+        "fleet": status.plan.options.fleet,
+        "ofFleet": among([plan.options.fleet for plan in found.survey.plans], status.plan.options.fleet),
         "kind": status.next.subject.kind,
         "key": status.next.subject.key,
         "delivery": (last or status.next).hub or Way.DIRECT.value,

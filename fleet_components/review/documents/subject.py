@@ -30,12 +30,17 @@ UNCOMPARED_ON_HUB = "the hub did not show the old objects, or keeps them no more
 
 
 def subject_document(
-    plan: FleetPlan, decided: Decided, view: View = EVERYTHING, standing: Collection[str] = ()
+    plan: FleetPlan,
+    decided: Decided,
+    view: View = EVERYTHING,
+    standing: Collection[str] = (),
+    of_fleet: str | None = None,
 ) -> Document:
     """Return the changes of a placement or template, with their reasons.
 
     Members that stay, and those that it does not concern, are explained where the view asks for all, or where it is a
-    question of who is picked. ``standing`` has the conditions that it is in already.
+    question of who is picked. ``standing`` has the conditions that it is in already, and ``of_fleet`` its fleet if a
+    program has several.
     """
     facts, weight, whole = facts_of(decided), weight_of(plan, decided, standing), view.whole(decided)
     old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
@@ -47,6 +52,7 @@ def subject_document(
     explained = {member.cluster: member for member in explanation.members}
     return {
         "fleet": plan.options.fleet,
+        "ofFleet": of_fleet,
         "name": decided.name,
         "kind": decided.subject.kind,
         "key": decided.subject.key,

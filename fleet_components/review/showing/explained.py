@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from fleet_components.plan.flips import MOST_MEMBERS
-from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.form import Document, kind_of, to_read
 from fleet_components.review.showing.rows import Row, print_indented, print_rows, print_tree
 from fleet_components.review.showing.words import deviations, holders, one_line, shortly
 
@@ -25,7 +25,7 @@ def print_explanation(console: Console, document: Document, *, short: bool) -> N
     for number, subject in enumerate(to_read(document)["subjects"]):
         if number:
             console.print()
-        title = Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan")
+        title = Text(f"{kind_of(subject)} ") + Text(subject["key"], "bold cyan")
         if short:
             print_indented(console, title, 0)
             for line in holders(subject):

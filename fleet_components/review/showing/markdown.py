@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.form import Document, kind_of, to_read
 from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
@@ -106,7 +106,7 @@ def _title(subject: Document) -> str:
     for cluster in subject["clusters"]:
         changes[cluster["change"]] += 1
     # HTML, because Markdown is not rendered inside of ``<summary>``.
-    return f"{escaped(subject['kind'])} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
+    return f"{escaped(kind_of(subject))} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
 def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
-from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.form import Document, member_of, title_of, to_read
 from fleet_components.review.documents.headline import subjects_in_words
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
@@ -91,7 +91,7 @@ def stories(document: Document) -> Iterator[tuple[str, int, str]]:
         yield (
             "red",
             0,
-            f"broken too: {few([_title(one) for one in more], _SHOWN)}; --only shows one of them",
+            f"broken too: {few([title_of(one) for one in more], _SHOWN)}; --only shows one of them",
         )
 
 
@@ -100,7 +100,7 @@ def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, st
     troubles = subject["broken"]
     members = sorted({name for one in troubles for name in one["members"]})
     what = f"broke in wave {subject['wave']}" if subject["wave"] else "is not as decided"
-    yield "bold red", 0, f"{_title(subject)} {what} on {few(members, _SHOWN)}"
+    yield "bold red", 0, f"{title_of(subject)} {what} on {few(members, _SHOWN)}"
     for one in troubles[:_TROUBLES]:
         yield "red", 1, _trouble(one)
         yield from (("", 2, _cut(line)) for line in one["words"][:_WORDS])
@@ -148,15 +148,15 @@ def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table
                 )
         case "placement":
             for subject in subjects:
-                yield _title(subject), list(_of_placement(subject))
+                yield title_of(subject), list(_of_placement(subject))
         case "object":
             for subject in subjects:
                 yield (
-                    _title(subject),
+                    title_of(subject),
                     [(Row(("object",), "state", "bold"), list(_by_object(subject)))],
                 )
         case "member":
-            for name in sorted({row["name"] for subject in subjects for row in subject["members"]}):
+            for name in _members(subjects):
                 yield name, [(header, list(_on_member(subjects, name)))]
 
 
@@ -166,7 +166,7 @@ def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
         found = subject["onHub"]
         if found is None:
             continue
-        title = f"{_title(subject)} on the hub of {NAMES[subject['delivery']]}"
+        title = f"{title_of(subject)} on the hub of {NAMES[subject['delivery']]}"
         if found["missing"]:
             yield (
                 title,
@@ -226,7 +226,7 @@ def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
         whys = dict.fromkeys(row["why"] for row in subject["members"] if row["why"] and not row["broken"])
         held = f": {one_line(next(iter(whys)))}" if len(whys) == 1 and not _is_broken(subject) else ""
         unfulfilled = f"; {one_line(subject['unfulfilled'])}" if subject["unfulfilled"] else ""
-        yield Row((_title(subject), _text(subject["revision"])), words + held + unfulfilled, style)
+        yield Row((title_of(subject), _text(subject["revision"])), words + held + unfulfilled, style)
     if broken and shown > _FINE_SHOWN:
         yield Row((f"and {count(shown - _FINE_SHOWN, 'more')}", ""), "as decided")
 
@@ -252,8 +252,8 @@ def _by_member(subject: Document) -> Iterator[Row]:
 def _on_member(subjects: Iterable[Document], name: str) -> Iterator[Row]:
     for subject in subjects:
         for row in subject["members"]:
-            if row["name"] == name:
-                yield Row((_title(subject), _runs(row), row["state"]), _what(row), _style(row))
+            if member_of(subject["ofFleet"], row["name"]) == name:
+                yield Row((title_of(subject), _runs(row), row["state"]), _what(row), _style(row))
 
 
 def _by_object(subject: Document) -> Iterator[Row]:
@@ -294,11 +294,13 @@ def _style(row: Document) -> str:
 def notes(document: Document) -> Iterator[str]:
     """Yield what has to be known to read it aright."""
     subjects = document["subjects"]
-    new = [_title(subject) for subject in subjects if subject["undelivered"]]
-    changed = [_title(subject) for subject in subjects if subject["changed"] and not subject["undelivered"]]
+    new = [title_of(subject) for subject in subjects if subject["undelivered"]]
+    changed = [title_of(subject) for subject in subjects if subject["changed"] and not subject["undelivered"]]
     if document["interrupted"]:
         yield "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
-    unasked = [_title(subject) for subject in subjects if subject["delivery"] != "direct" and subject["onHub"] is None]
+    unasked = [
+        title_of(subject) for subject in subjects if subject["delivery"] != "direct" and subject["onHub"] is None
+    ]
     if unasked:
         yield f"a hub carries out {few(unasked, _SHOWN)}: --hub KUBECONFIG asks it"
     if changed:
@@ -311,10 +313,15 @@ def notes(document: Document) -> Iterator[str]:
     yield from (f"the next update is refused: {one_line(problem)}" for problem in document["refused"][:1])
 
 
+def _members(subjects: Iterable[Document]) -> list[str]:
+    """Return the members of all subjects, each after its fleet where a program has several."""
+    return sorted({member_of(subject["ofFleet"], row["name"]) for subject in subjects for row in subject["members"]})
+
+
 def summary(document: Document) -> str:
     """Return the summary: ``2 placements on 3 members: 5 of 6 available``."""
     rows = [row for subject in document["subjects"] for row in subject["members"]]
-    members = len({row["name"] for row in rows})
+    members = len(_members(document["subjects"]))
     fine = sum(row["settled"] for row in rows)
     templates = sum(one["kind"] == "Template" for one in document["subjects"])
     placements = subjects_in_words(len(document["subjects"]) - templates, templates)
@@ -337,10 +344,6 @@ def _is_broken(subject: Document) -> bool:
 
 def _is_settled(subject: Document) -> bool:
     return all(row["settled"] for row in subject["members"])
-
-
-def _title(subject: Document) -> str:
-    return f"{subject['kind']} {subject['key']}"
 
 
 def _text(number: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.form import Document, kind_of, to_read
 from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
@@ -59,7 +59,7 @@ def _first(console: Console, document: Document) -> None:
 
 
 def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, narrow: bool) -> None:
-    print_indented(console, Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan"), 0)
+    print_indented(console, Text(f"{kind_of(subject)} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
     for line in words.holders(subject, whole=whole or narrow):
         print_indented(console, Text(words.one_line(line)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, after_fleet, title_of
 from fleet_components.review.documents.headline import (
     REFUSED,
     gone_in_view,
@@ -228,7 +228,8 @@ def refusals(document: Document) -> Iterator[str]:
     called = refused_as(document)
     for refusal in document["refused"]:
         where = f"{refusal['file']}:{refusal['line']}" if refusal["line"] is not None else refusal["file"]
-        parts = [part for part in (where, refusal["subject"], refusal["field"], refusal["what"]) if part]
+        subject = refusal["subject"] and after_fleet(refusal["ofFleet"], refusal["subject"])
+        parts = [part for part in (where, subject, refusal["field"], refusal["what"]) if part]
         yield f"{called}: {': '.join(parts)}" + (f" ({refusal['hint']})" if refusal["hint"] else "")
 
 
@@ -265,7 +266,7 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
     The subject is empty for warnings about the whole fleet, whose texts name what they are about.
     """
     for subject in document["subjects"]:
-        title = f"{subject['kind']} {subject['key']}"
+        title = title_of(subject)
         yield from ((title, text) for text in (*subject["unfulfilled"], *subject["warnings"]))
     yield from (("", text) for text in document["warnings"])
     yield from (("program", text) for text in _logged(document))
