@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
+
+from tests.vectors import Content, vectors
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The time of all updates."""
@@ -50,15 +50,22 @@ class Recording(ABC, Generic[S]):
     Attributes:
         name: the name of its file.
         data: the whole of it.
+        folder: the folder of all recordings of the system.
     """
 
+    folder: ClassVar[str]
     name: str
     data: Data
 
     @classmethod
-    def read(cls, file: Path) -> Self:
-        """Read it from its file."""
-        return cls(file.stem, json.loads(file.read_text()))
+    def kept(cls, name: str) -> Self:
+        """Read one that this repository keeps."""
+        return cls.of(name, lambda name: vectors(f"{cls.folder}/{name}"))
+
+    @classmethod
+    def of(cls, name: str, content: Content) -> Self:
+        """Read it with what gives the content of the files of its folder, by name."""
+        return cls(name, content(name))
 
     @property
     @abstractmethod

@@ -7,7 +7,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 import attrs
@@ -98,8 +97,8 @@ class Replay(ABC, Generic[R, S]):
 
     @classmethod
     @abstractmethod
-    def of(cls, file: Path) -> Self:
-        """The replay of the recording in a file."""
+    def of(cls, recording: R) -> Self:
+        """The replay of a recording."""
 
     @property
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -68,6 +68,7 @@ class Recording(recording.Recording[Step]):
         without: a kind that is left out, as we refuse it.
     """
 
+    folder: ClassVar[str] = "karmada-live"
     without: str = ""
 
     @property

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
 from itertools import count
-from pathlib import Path
 from typing import Any, Self
 
 import attrs
@@ -32,10 +31,10 @@ class Replay(replay.Replay[Recording, Step]):
     unhealthy: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
     @classmethod
-    def of(cls, file: Path) -> Self:
+    def of(cls, recording: Recording) -> Self:
         """Without a kind that we refuse, and with the members on which the application does not work."""
-        without = REFUSED.get(file.stem, ("", ""))[0]
-        return cls(attrs.evolve(Recording.read(file), without=without), unhealthy=UNHEALTHY.get(file.stem, ()))
+        without = REFUSED.get(recording.name, ("", ""))[0]
+        return cls(attrs.evolve(recording, without=without), unhealthy=UNHEALTHY.get(recording.name, ()))
 
     @property
     def known(self) -> Sequence[Known]:

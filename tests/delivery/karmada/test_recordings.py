@@ -10,16 +10,15 @@ from tests.delivery.karmada.known import KNOWN, REFUSED, At
 from tests.delivery.karmada.recording import Recording
 from tests.delivery.karmada.replay import Replay
 from tests.delivery.replay import Difference
-from tests.shared import SHARED, shared
+from tests.vectors import recordings
 
-FOLDER = "vectors/karmada-live"
 pytestmark = pytest.mark.long  # each replays several updates
-NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json"))
+NAMES = recordings("karmada-live")
 
 
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_all_comes_to_what_was_recorded(name: str) -> None:
-    found, known = list(Replay.of(shared(FOLDER) / f"{name}.json").differences()), KNOWN.get(name, [])
+    found, known = list(Replay.of(Recording.kept(name)).differences()), KNOWN.get(name, [])
     assert [each.words for each in found if not any(one.covers(each) for one in known)] == []
     missing = [(one.words, step) for one in known for step in one.steps if not _there(one, step, found)]
     assert missing == []
@@ -27,7 +26,7 @@ def test_all_comes_to_what_was_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_carried_out_is_refused(name: str) -> None:
-    replay = Replay(Recording.read(shared(FOLDER) / f"{name}.json"))
+    replay = Replay(Recording.kept(name))
     assert any(re.match(f"refused: .*{REFUSED[name][1]}", one.words) for one in replay.differences())
 
 

@@ -6,16 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
 from tests.delivery import recording
 from tests.delivery.recording import NOW, Data, Key, Objects, Step
+from tests.vectors import MEMBERS, Content
 
-MEMBERS = "members.json"
-"""The file beside the recordings that says what the members were."""
 _REQUESTS = {"ClusterStagedUpdateRun": "ClusterApprovalRequest", "StagedUpdateRun": "ApprovalRequest"}
 _API = "cluster.kubernetes-fleet.io/v1beta1"
 
@@ -34,13 +32,14 @@ class Recording(recording.Recording[Step]):
         joined: the members as they had joined, by name.
     """
 
+    folder: ClassVar[str] = "kubefleet-live"
     joined: Mapping[str, Data]
 
     @classmethod
-    def read(cls, file: Path) -> Self:
-        """Read it from its file, and the members from the one beside it."""
-        members = json.loads((file.parent / MEMBERS).read_text())["memberClusters"]
-        return cls(file.stem, json.loads(file.read_text()), {member["name"]: member for member in members})
+    def of(cls, name: str, content: Content) -> Self:
+        """Read it, and the members from the file beside it."""
+        members = content(MEMBERS)["memberClusters"]
+        return cls(name, content(name), {member["name"]: member for member in members})
 
     @property
     def steps(self) -> Iterator[Step]:

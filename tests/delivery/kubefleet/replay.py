@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Self
 
 import attrs
@@ -59,9 +58,9 @@ class Replay(replay.Replay[Recording, Step]):
         self.objects |= self.recording.at_first
 
     @classmethod
-    def of(cls, file: Path) -> Self:
-        """As the file says."""
-        return cls(Recording.read(file))
+    def of(cls, recording: Recording) -> Self:
+        """From its beginning."""
+        return cls(recording)
 
     @property
     def known(self) -> Sequence[Known]:

@@ -7,22 +7,21 @@ from functools import cache
 import pytest
 
 from tests.delivery.kubefleet.known import KNOWN, Rule
-from tests.delivery.kubefleet.recording import MEMBERS
+from tests.delivery.kubefleet.recording import Recording
 from tests.delivery.kubefleet.replay import Replay
 from tests.delivery.replay import Difference
-from tests.shared import SHARED, shared
+from tests.vectors import recordings
 
-FOLDER = "vectors/kubefleet-live"
 pytestmark = pytest.mark.long  # each replays several updates, with their waits
-NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json") if file.name != MEMBERS)
+NAMES = recordings("kubefleet-live")
 
 
 @cache
 def differences(name: str) -> tuple[Difference, ...]:
-    return tuple(Replay.of(shared(FOLDER) / f"{name}.json").differences())
+    return tuple(Replay.of(Recording.kept(name)).differences())
 
 
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_all_comes_to_what_was_recorded(name: str) -> None:
     unknown = [one for one in differences(name) if not any(rule.covers(one) for rule in KNOWN)]
     assert [f"step {one.step.number}: {one.words}" for one in unknown] == []
