@@ -94,13 +94,35 @@ def ours(kind: str, spec: Data) -> Data:
     return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "it"}, "spec": spec}
 
 
-def compared(there: Seen, here: Seen) -> Iterator[str]:
-    """What differs, in words. Of what was seen in both places only the fields that were seen there count."""
+@attrs.frozen
+class Differing:
+    """What was seen in one place and not in the other, or otherwise.
+
+    Attributes:
+        name: what was seen.
+        field: the field of it; empty if only one place has it at all.
+        there: its value in the recording; None if it is not there.
+        here: its value here; None if it is not here.
+    """
+
+    name: str
+    field: str
+    there: Any
+    here: Any
+
+    def __str__(self) -> str:
+        if self.field:
+            return f"{self.name}: {self.field} {self.there!r}, here {self.here!r}"
+        return f"{self.name}: only {'here' if self.there is None else 'there'}"
+
+
+def compared(there: Seen, here: Seen) -> Iterator[Differing]:
+    """What differs. Of what was seen in both places only the fields that were seen there count."""
     for name in sorted({*there, *here}):
         if name not in here or name not in there:
-            yield f"{name}: only {'there' if name in there else 'here'}"
+            yield Differing(name, "", there.get(name), here.get(name))
             continue
         for field, value in there[name].items():
             ours = here[name].get(field)
             if value != ours and (value or ours):
-                yield f"{name}: {field} {value!r}, here {ours!r}"
+                yield Differing(name, field, value, ours)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
@@ -24,7 +24,7 @@ from fleet_components.plan.source import Source, gather
 from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
-from tests.delivery.recording import NOW, Data, Key, Objects, Recording, S, Step
+from tests.delivery.recording import NOW, Data, Differing, Key, Objects, Recording, S, Seen, Step, compared
 
 RECORDED = RELEASES["main-2026-08"]
 """The release of KubeFleet whose hubs were recorded."""
@@ -37,28 +37,44 @@ R = TypeVar("R", bound=Recording[Any])
 
 @attrs.frozen
 class Difference:
-    """What differs after a step of a recording, in words."""
+    """What differs after a step of a recording.
+
+    Attributes:
+        found: what differs, and how; in words where it is not about something that was seen in either place.
+    """
 
     recording: Recording[Any]
     step: Step
-    words: str
+    found: Differing | str
+
+    @property
+    def words(self) -> str:
+        """How it reads."""
+        return str(self.found)
+
+
+When = Callable[[Difference], bool]
 
 
 @attrs.frozen
 class Known:
-    """A difference that is known.
+    """A difference that is known wherever something holds, in any recording.
 
     Attributes:
         words: how it reads, as a regular expression.
         why: why it is there.
+        source: where that is written: a file of ``docs`` with its heading, or a file of the system and its release.
+        when: whether it holds.
     """
 
     words: str
     why: str
+    source: str
+    when: When
 
     def covers(self, difference: Difference) -> bool:
         """Whether this is it."""
-        return re.match(self.words, difference.words) is not None
+        return re.match(self.words, difference.words) is not None and self.when(difference)
 
 
 @attrs.define(slots=False)
@@ -88,22 +104,24 @@ class Replay(ABC, Generic[R, S]):
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
         for step in self.recording.steps:
-            for words in (*self._carry_out(step), *self.compared(step)):
-                yield Difference(self.recording, step, words)
+            for found in (*self._carry_out(step), *self.compared(step)):
+                yield Difference(self.recording, step, found)
 
     def unexplained(self) -> Iterator[Difference]:
         """What differs and is not known."""
-        return (one for one in self.differences() if not any(known.covers(one) for known in self.known))
+        return (one for one in self.differences() if not self.explained(one))
+
+    def explained(self, difference: Difference) -> Known | None:
+        """The first rule that a difference comes under."""
+        return next((known for known in self.known if known.covers(difference)), None)
 
     @classmethod
     @abstractmethod
     def of(cls, recording: R) -> Self:
         """The replay of a recording."""
 
-    @property
-    @abstractmethod
-    def known(self) -> Sequence[Known]:
-        """What may differ."""
+    known: ClassVar[Sequence[Known]]
+    """What may differ."""
 
     @property
     def stack(self) -> str:
@@ -111,8 +129,13 @@ class Replay(ABC, Generic[R, S]):
         return "stack"
 
     @abstractmethod
-    def compared(self, step: S) -> Iterator[str]:
+    def seen(self, step: S) -> Iterator[tuple[Seen, Seen]]:
+        """What was seen after a step, and what stands now: pairs that are compared."""
+
+    def compared(self, step: S) -> Iterator[Differing | str]:
         """What differs between what stands now and what was seen after a step."""
+        for there, here in self.seen(step):
+            yield from compared(there, here)
 
     @property
     def settings(self) -> Settings:

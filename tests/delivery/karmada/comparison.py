@@ -57,7 +57,7 @@ def copies_here(state: StackState) -> Seen:
     """The objects of a stack, of the kinds that are recorded on members."""
     found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name]
     return {
-        f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": _fields(r.inputs)
+        f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": fields(r.inputs)
         for r in found
         if r.inputs["kind"] in RECORDED
     }
@@ -134,7 +134,8 @@ def _policy(data: Data) -> str:
     return next(found, "")
 
 
-def _fields(data: Data) -> dict[str, Any]:
+def fields(data: Data) -> dict[str, Any]:
+    """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _at(data, path) for field, path in _FIELDS.items()}
     plain = {field: _plain(field, _DEFAULTS.get(field) if value is None else value) for field, value in found.items()}
     return {**plain, "overwrites": "pulumi.com/patchForce" in (_at(data, _FIELDS["annotations"]) or {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
 import attrs
@@ -65,11 +66,11 @@ class Recording(recording.Recording[Step]):
     """One recording.
 
     Attributes:
-        without: a kind that is left out, as we refuse it.
+        without: kinds that are left out, as we refuse them.
     """
 
     folder: ClassVar[str] = "karmada-live"
-    without: str = ""
+    without: frozenset[str] = frozenset()
 
     @property
     def namespace(self) -> str:
@@ -94,6 +95,27 @@ class Recording(recording.Recording[Step]):
         timeout = re.search(r"--graceful-eviction-timeout=(\d+)(s|m)", setup)
         seconds = {"gracefulEvictionTimeout": int(timeout[1]) * (60 if timeout[2] == "m" else 1)} if timeout else {}
         return {"exact": True, "preemption": preemption, "noExecuteEviction": eviction, **seconds}
+
+    @cached_property
+    def unhealthy(self) -> dict[Key, list[str]]:
+        """The members that workloads were evicted from because they did not work there, by kind and name."""
+        found: dict[Key, list[str]] = {}
+        if not self._fails_over:
+            return found
+        for step in self.data["steps"]:
+            bound = {one["name"].rpartition("/")[2]: one["resource"] for one in step["after"]["bindings"]}
+            for _, _, _, kind, name, state in step["after"]["timeline"]:
+                members = [one for one in state.get("evicting", ()) if state["agg"].get(one) == "applied Unhealthy"]
+                if members and kind.endswith("Binding") and name in bound:
+                    key = bound[name]["kind"], bound[name]["name"]
+                    found[key] = sorted({*found.get(key, ()), *members})
+        return found
+
+    @property
+    def _fails_over(self) -> bool:
+        """Whether a policy has workloads evicted that do not work."""
+        written = (data for step in self.data["steps"] for data in step.get("apply", ()))
+        return any("application" in (data.get("spec", {}).get("failover") or {}) for data in written)
 
     @property
     def odd(self) -> dict[tuple[str, str], bool]:
@@ -129,7 +151,7 @@ class Recording(recording.Recording[Step]):
 
     def _write(self, objects: Objects, data: Data) -> None:
         metadata = {"namespace": self.namespace, **data["metadata"]}
-        if data["kind"] != self.without:
+        if data["kind"] not in self.without:
             objects[data["kind"], metadata["name"]] = {**data, "metadata": metadata}
 
     def _member(self, seen: Data, step: Step, objects: Objects) -> dict[str, Any]:

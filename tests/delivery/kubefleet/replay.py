@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -35,7 +35,7 @@ from tests.delivery.kubefleet.comparison import (
 from tests.delivery.kubefleet.known import KNOWN
 from tests.delivery.kubefleet.members import Members, ready
 from tests.delivery.kubefleet.recording import Recording, key_of
-from tests.delivery.recording import Key, Step, compared
+from tests.delivery.recording import Differing, Key, Seen, Step
 from tests.delivery.replay import RECORDED, Known, gathered
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
@@ -50,6 +50,7 @@ class Replay(replay.Replay[Recording, Step]):
         moved: the members that each placement has moved in the last step, wave by wave.
     """
 
+    known: ClassVar[Sequence[Known]] = KNOWN
     shown: dict[str, Decision[PlacementMemory]] = attrs.field(factory=dict)
     members: Members = attrs.field(factory=Members)
     moved: dict[str, list[set[str]]] = attrs.field(factory=dict)
@@ -61,11 +62,6 @@ class Replay(replay.Replay[Recording, Step]):
     def of(cls, recording: Recording) -> Self:
         """From its beginning."""
         return cls(recording)
-
-    @property
-    def known(self) -> Sequence[Known]:
-        """The rules for all recordings."""
-        return KNOWN
 
     def must_refuse(self, step: Step, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
         """The update is refused because of each of these objects, and the API server's words are said of it."""
@@ -122,7 +118,14 @@ class Replay(replay.Replay[Recording, Step]):
         found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
         self.shown = {name: _shown(self.shown.get(name, PENDING), decision) for name, decision in found.items()}
 
-    def compared(self, step: Step) -> Iterator[str]:
+    def compared(self, step: Step) -> Iterator[Differing | str]:
+        """Beside what was seen, the order in which members began."""
+        yield from super().compared(step)
+        if self.plan:
+            for placement, waves in self.moved.items():
+                yield from out_of_order(step, placement, waves)
+
+    def seen(self, step: Step) -> Iterator[tuple[Seen, Seen]]:
         """The placements, their bindings, and the copies on the members."""
         self.members.touched(step)
         if not self.plan:
@@ -130,14 +133,12 @@ class Replay(replay.Replay[Recording, Step]):
         decided = self.plan.of("Placement")
         observed = self._observed(step, decided)
         here = [placement_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield from compared(placements_there(step), dict(chain.from_iterable(one.items() for one in here)))
+        yield placements_there(step), dict(chain.from_iterable(one.items() for one in here))
         others = [others_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield from compared(others_there(step), dict(chain.from_iterable(one.items() for one in others)))
-        yield from compared(bindings_there(step), dict(pair for one in decided for pair in bindings_here(one)))
-        for placement, waves in self.moved.items():
-            yield from out_of_order(step, placement, waves)
+        yield others_there(step), dict(chain.from_iterable(one.items() for one in others))
+        yield bindings_there(step), dict(pair for one in decided for pair in bindings_here(one))
         if self.recording.tells_copies:
-            yield from compared(copies_there(step), copies_here(self.state))
+            yield copies_there(step), copies_here(self.state)
 
     def _observed(self, step: Step, decided: Sequence[Decided]) -> dict[str, dict[str, ObservedMember]]:
         """What the agents of the members report of each placement."""
