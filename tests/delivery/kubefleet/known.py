@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.delivery.kubefleet.recording import key_of
-from tests.delivery.recording import Data, Step
+from tests.delivery.kubefleet.recording import Recording, key_of
+from tests.delivery.recording import Data, Differing, Step
 from tests.delivery.replay import Difference, Known, When
 
 
@@ -135,16 +135,24 @@ def _nothing_selected(difference: Difference) -> bool:
     return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
 
 
-def _early(difference: Difference) -> bool:
-    """A run that takes the newest content has taken the one before a change, as a hub collects changes for some time."""
-    changed = sum(
-        any("StagedUpdateRun" not in patch["object"]["kind"] for patch in step.data.get("patch", ()))
-        for step in _steps(difference)
+def _index_written(difference: Difference) -> bool:
+    """Two texts say the same beside the index of a run that took what was kept before a change."""
+    found, recording = difference.found, difference.recording
+    assert isinstance(found, Differing)
+    assert isinstance(recording, Recording)
+    return any(
+        _replaced(
+            found.here,
+            f"resourceSnapshotIndex: {index}, updateRun: {run[-1]}",
+            f"resourceSnapshotIndex: , updateRun: {run[-1]}",
+        )
+        == found.there
+        for run, index in recording.delayed.items()
     )
-    seen = (one for step in _steps(difference) for one in step.after.get("hubObjects", ()))
-    runs = (one for one in seen if one["kind"].endswith("StagedUpdateRun"))
-    used = [one["status"]["resourceSnapshotIndexUsed"] for one in runs if "status" in one]
-    return bool(used) and changed > max(map(int, used))
+
+
+def _replaced(condition: Any, old: str, new: str) -> Any:
+    return condition and (*condition[:2], condition[2].replace(old, new))
 
 
 def _moves(difference: Difference) -> bool:
@@ -173,149 +181,149 @@ STATUS = (
 RUN = r"\S*StagedUpdateRun \S+: "
 COPY = r"cluster\d \S+ [^\s:]+: "
 KNOWN: tuple[Known, ...] = (
-    Known(COPY, "what others made or changed on a member is not seen", _by_hand, "reportdiff-only-ifnodiff"),
+    Known(COPY, "what others made or changed on a member is not seen", "", _by_hand),
     Known(
         rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
         "an object that has drifted is left alone by itself: its member gets everything else, and others do not wait",
+        "",
         _drifted,
-        "drift-ifnotdrifted-partial",
     ),
     Known(
         rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
         "what others have set on a member is not seen in process; an update is refused because of that conflict",
+        "",
         _applies(type="ServerSideApply"),
-        "serversideapply-conflict",
     ),
     Known(
         r"\S+ \S+ on cluster\d: failedPlacements .*work-api-agent",
         "an agent of KubeFleet conflicts with what it wrote itself, as it wrote it first in another way",
+        "",
         _applies(type="ServerSideApply"),
-        "serversideapply-conflict",
     ),
     Known(
         "refused: .*is brought to cluster1 by .* and .*FailedToTakeOver",
         "two placements of one object are refused, where a hub fails to take over",
+        "",
         lambda _: True,
-        "two-crps-same-object",
     ),
     Known(
         "refused: .*the whole scheduling cycle fails on it",
         "a failing cycle refuses the update, where a hub says that scheduling is pending",
+        "",
         lambda _: True,
-        "pickn-property-k8s-version",
     ),
     Known(
         INDEX,
         "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
+        "",
         _ahead,
-        "select-crd-and-cr",
     ),
     Known(
         rf"({COPY}|{BLOCKED}|\S+ \S+ on cluster\d: overrides \[\]|binding \S+ \S+: resources)",
         "an override that fails holds its member alone, and others do not wait behind the budget for it",
+        "",
         _fails,
-        "override-cro-clusterrole",
     ),
     Known(
         rf"({COPY}|{STATUS}|binding )",
         "a member whose agent is silent is reached all the same, and others do not wait for it",
+        "",
         _silent,
-        "member-agent-down",
     ),
     Known(
         rf"({COPY}|binding \S+ cluster\d: )only there",
         "a member that leaves the fleet is emptied, unless it is marked as lost",
+        "",
         _left,
-        "member-leaves-agent-dead",
     ),
     Known(
         "takes another update",
         "an update leaves members at its end, so that what needs their room comes with the next one",
+        "",
         _moves,
-        "policy-change-moves-2",
     ),
     Known(
         rf"({COPY}|{STATUS}|binding |\S+ \S+: entries )",
         "the recording went on while a rolling update was on its way; here each update comes to its end",
+        "",
         _on_its_way,
-        "revision-history-policy",
     ),
     Known(
         rf"({COPY}only here|{BLOCKED})",
         "the recording went on while members waited for what nobody can tell; here each update comes to its end",
+        "",
         _waits,
-        "select-crd-and-cr",
     ),
     Known(
         rf"({COPY}only here|\S+ \S+: selected \[\])",
         "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
+        "",
         _nothing_selected,
-        "seed002-crp-pickall-five-nodes",
     ),
     Known(
         r"\S+ \S+ on cluster\d: condition RolloutStarted .*, updateRun: \S+'\), here .* started the rollout process'\)",
         "an update run that is taken out is forgotten, with what it has brought",
+        "",
         lambda _: True,
-        "staged-two-stages",
     ),
     Known(
-        rf"({INDEX}|{STATUS}|{RUN}|{COPY}images|\S+ \S+: selected )",
-        "a run takes what is selected when it begins, not what was selected some seconds ago",
-        _early,
-        "staged-never-available",
+        r"\S+ \S+ on cluster\d: condition RolloutStarted ",
+        "an update run that begins before a hub has collected a change is written with the revision that it takes",
+        "",
+        _index_written,
     ),
     Known(
         rf"({COPY}images|{STATUS})",
         "a field that an API server does not change is changed by a replacement",
+        "",
         _did("selector app="),
-        "rollout-apply-fails",
     ),
     Known(
         r"binding \S+ \S+: resources",
         "a field that an API server does not change is changed by a replacement, for which no member waits",
+        "",
         _did("selector app="),
-        "rollout-apply-fails",
     ),
     Known(
         r"\S+ \S+ on cluster\d: condition Overridden \('False', 'OverriddenFailed'.*, here \('False', 'OverriddenFailed'",
         "an override that fails is told in other words",
+        "",
         _fails,
-        "override-cro-clusterrole",
     ),
     Known(
         rf"{RUN}resourceSnapshotIndexUsed ",
         "the recording tells of a change in words only",
+        "",
         lambda one: any("image changed 1 s before" in step.data.get("note", "") for step in _steps(one)),
-        "timing-staged-defaults",
     ),
     Known(
         rf"{RUN}(conditions |stagesStatus )",
         "a run fails as soon as another one takes its clusters over, and how far it had come is not kept",
+        "",
         _taken_over,
-        "staged0-never-available",
     ),
     Known(
         rf"{RUN}conditions .*'UpdateRunProgressing'.*, here .*'UpdateRunStuck'",
         "a run is stuck as soon as an update has failed, and on a hub after five minutes",
+        "",
         lambda _: True,
-        "staged0-never-available",
     ),
     Known(
         r"ClusterResourcePlacementEviction \S+: only there",
         "an eviction that names no placement is refused, and has no status",
+        "",
         _of_nothing,
-        "eviction-no-budget",
     ),
     Known(
         rf"({BLOCKED}|\S+ \S+ on cluster\d: condition WorkSynchronized \('False', 'SyncWorkFailed')",
         "an envelope that cannot be opened is refused before anything is sent",
+        "",
         _unopened,
-        "envelope-resource",
     ),
     Known(
         rf"{COPY}only here",
         "what a namespace takes along when it goes is not seen",
+        "",
         _namespace_goes,
-        "namespaceonly-crp-deleted-with-rp",
     ),
 )

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import attrs
@@ -54,6 +55,29 @@ class Recording(recording.Recording[Step]):
         written = {key_of(data) for step in self.steps for data in step.data.get("apply", ())}
         there = {key: data for key, data in self._selected().items() if key not in written}
         return {**{key_of(member): member for member in members}, **there}
+
+    @cached_property
+    def delayed(self) -> dict[Key, str]:
+        """The revision that update runs have taken which began before the hub had collected the last change.
+
+        A hub collects changes for some seconds, and a run does not wait for that: it takes what was kept before. What
+        is written in a recording does not tell of these seconds.
+        """
+        found: dict[Key, str] = {}
+        changes = 0
+        for step in self.steps:
+            changes += sum(not _steers(patch["object"]) for patch in step.data.get("patch", ()))
+            for data in step.data.get("apply", ()):
+                used = self._taken(key_of(data)) if data["kind"] in _REQUESTS else None
+                if used is not None and int(used) < changes and "resourceSnapshotIndex" not in data["spec"]:
+                    found[key_of(data)] = used
+        return found
+
+    def _taken(self, run: Key) -> str | None:
+        """The revision that an update run has taken."""
+        seen = (one for step in self.steps for one in step.after.get("hubObjects", ()) if _key_seen(one) == run)
+        used = (one.get("status", {}).get("resourceSnapshotIndexUsed") for one in seen)
+        return next(filter(None, used), None)
 
     @property
     def tells_copies(self) -> bool:
@@ -146,6 +170,11 @@ class Recording(recording.Recording[Step]):
                     key = _key_seen(one)
                     found.setdefault(key, _as_seen(one, seen.get(key, {})))
         return found
+
+
+def _steers(data: Data) -> bool:
+    """Whether an object is one of KubeFleet's own, so that no placement brings it to members."""
+    return data["apiVersion"].partition("/")[0].endswith("kubernetes-fleet.io")
 
 
 def _key_seen(data: Data) -> Key:

@@ -34,8 +34,8 @@ from tests.delivery.kubefleet.comparison import (
 )
 from tests.delivery.kubefleet.known import KNOWN
 from tests.delivery.kubefleet.members import Members, ready
-from tests.delivery.kubefleet.recording import Recording, key_of
-from tests.delivery.recording import Differing, Key, Seen, Step
+from tests.delivery.kubefleet.recording import Recording, key_of, merged
+from tests.delivery.recording import Data, Differing, Key, Seen, Step
 from tests.delivery.replay import RECORDED, Known, gathered
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
@@ -86,6 +86,11 @@ class Replay(replay.Replay[Recording, Step]):
     def settings(self) -> Settings:
         """On a hub a placement goes with all that it has brought."""
         return Settings(limit=1, keep_cluster_resources=False)
+
+    def documents(self, step: Step) -> list[Data]:
+        """With the revisions that update runs have taken in place of one that a hub had not collected yet."""
+        delayed, found = self.recording.delayed, super().documents(step)
+        return [merged(one, _of_revision(delayed.get(key_of(one)))) for one in found]
 
     def fails(self, step: Step, registration: Registration) -> bool:
         """Whether a workload was not ready on its member."""
@@ -154,6 +159,11 @@ class Replay(replay.Replay[Recording, Step]):
                 if key == subject.key
             }
         return found
+
+
+def _of_revision(index: str | None) -> Data:
+    """What an update run says that takes a revision."""
+    return {"spec": {"resourceSnapshotIndex": index}} if index else {}
 
 
 def _without_value(words: str) -> str:
