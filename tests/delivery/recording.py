@@ -94,6 +94,26 @@ def ours(kind: str, spec: Data) -> Data:
     return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "it"}, "spec": spec}
 
 
+def mixed(there: Any, here: Any, hand: Any, *kept: Any) -> bool:
+    """Whether a value that was seen, or each part of it, is ours, one that somebody has written, or as it was before.
+
+    Args:
+        there: the value in the recording.
+        here: ours.
+        hand: what somebody has written; a part that was taken away is None there.
+        kept: the values that were seen before.
+    """
+    if not isinstance(there, Mapping):
+        return there in (hand, *kept)
+    here, hand = here or {}, hand or {}
+    return all(
+        there.get(key) == here.get(key)
+        or (key in hand and there.get(key) == hand[key])
+        or any(there.get(key) == one.get(key) for one in kept)
+        for key in there.keys() | here.keys()
+    )
+
+
 @attrs.frozen
 class Differing:
     """What was seen in one place and not in the other, or otherwise.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -13,7 +13,7 @@ from tests.delivery.karmada.members import TOLD
 from tests.delivery.karmada.recording import Recording, Step
 from tests.delivery.karmada.statuses import statuses_there
 from tests.delivery.kubefleet.recording import merged
-from tests.delivery.recording import Data, Differing, Seen
+from tests.delivery.recording import Data, Differing, Seen, mixed
 from tests.delivery.replay import Difference, Known
 
 NOT_READY = "cluster.karmada.io/not-ready"
@@ -77,10 +77,7 @@ def _by_hand(difference: Difference) -> bool:
     there, here, own = found.there, found.here, written.get(found.field)
     if found.field == "overwrites" and not _refused(difference, of):
         return False
-    if not isinstance(there, Mapping):
-        return bool(there == own)
-    here, own = here or {}, own or {}
-    return here.keys() <= there.keys() and all(value in (here.get(key), own.get(key)) for key, value in there.items())
+    return mixed(there, here, own)
 
 
 def _written(difference: Difference, of: Of) -> Data | None:
@@ -217,7 +214,7 @@ def _targets(step: Any, of: Of) -> set[str]:
 
 def _duplicated(step: Any, of: Of) -> bool:
     scheduling = (_binding(step, of).get("placement") or {}).get("replicaScheduling") or {}
-    return scheduling.get("replicaSchedulingType", "Duplicated") == "Duplicated"
+    return bool(scheduling.get("replicaSchedulingType", "Duplicated") == "Duplicated")
 
 
 def _directly(difference: Difference) -> bool:

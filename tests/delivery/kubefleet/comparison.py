@@ -207,7 +207,7 @@ def sent(state: StackState) -> dict[tuple[str, str], list[Data]]:
 def copies_here(state: StackState) -> Seen:
     """The objects of a stack."""
     found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in _KINDS]
-    return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": _fields(r.inputs) for r in found}
+    return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": fields(r.inputs) for r in found}
 
 
 def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Data]]:
@@ -311,7 +311,8 @@ def identity(key: Key, version: str) -> str:
     return f"{version} {_name(*key)}"
 
 
-def _fields(data: Data) -> Data:
+def fields(data: Data) -> Data:
+    """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _plain(field, _at(data, path)) for field, path in _FIELDS.items()}
     pod = _at(data, ("spec", "template", "spec", "containers"))
     spec = {field: _plain(field, value) for field, value in {**_DEFAULTS, **(data.get("spec") or {})}.items()}

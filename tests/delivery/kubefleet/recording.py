@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -64,9 +64,8 @@ class Recording(recording.Recording[Step]):
         is written in a recording does not tell of these seconds.
         """
         found: dict[Key, str] = {}
-        changes = 0
         for step in self.steps:
-            changes += sum(not _steers(patch["object"]) for patch in step.data.get("patch", ()))
+            changes = changed_content(one for one in self.steps if one.number <= step.number)
             for data in step.data.get("apply", ()):
                 used = self._taken(key_of(data)) if data["kind"] in _REQUESTS else None
                 if used is not None and int(used) < changes and "resourceSnapshotIndex" not in data["spec"]:
@@ -172,9 +171,14 @@ class Recording(recording.Recording[Step]):
         return found
 
 
+def changed_content(steps: Iterable[Step]) -> int:
+    """How often the content of placements was changed in some steps."""
+    return sum(not _steers(patch["object"]) for step in steps for patch in step.data.get("patch", ()))
+
+
 def _steers(data: Data) -> bool:
     """Whether an object is one of KubeFleet's own, so that no placement brings it to members."""
-    return data["apiVersion"].partition("/")[0].endswith("kubernetes-fleet.io")
+    return str(data["apiVersion"]).partition("/")[0].endswith("kubernetes-fleet.io")
 
 
 def _key_seen(data: Data) -> Key:
