@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
@@ -21,7 +22,7 @@ Seen = Mapping[str, Data]
 """Fields by the name of what was seen."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Step:
     """One step.
 
@@ -67,9 +68,9 @@ class Recording(ABC, Generic[S]):
         """Read it with what gives the content of the files of its folder, by name."""
         return cls(name, content(name))
 
-    @property
+    @cached_property
     @abstractmethod
-    def steps(self) -> Iterator[S]:
+    def steps(self) -> tuple[S, ...]:
         """The steps in order."""
 
     @abstractmethod

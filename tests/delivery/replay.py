@@ -104,7 +104,7 @@ class Replay(ABC, Generic[R, S]):
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
         for step in self.recording.steps:
-            for found in (*self._carry_out(step), *self.compared(step)):
+            for found in (*self.carried(step), *self.compared(step)):
                 yield Difference(self.recording, step, found)
 
     def unexplained(self) -> Iterator[Difference]:
@@ -152,7 +152,7 @@ class Replay(ABC, Generic[R, S]):
     def planned(self, source: Source) -> None:
         """Take notice of the plan."""
 
-    def _carry_out(self, step: S) -> Iterator[str]:
+    def carried(self, step: S) -> Iterator[str]:
         """Change what the user wrote and update; what the hub refuses must be refused here too."""
         good = dict(self.objects)
         self.before = good | self.broken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import attrs
@@ -40,6 +41,7 @@ class Of:
         return cls(kind, plain, head[0], "item" if len(head) > 1 else "copy")
 
 
+@cache
 def seen(step: Step) -> Seen:
     """All that was seen after a step."""
     return {**copies_there(step), **bindings_there(step), **statuses_there(step)}

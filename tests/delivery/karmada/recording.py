@@ -41,7 +41,7 @@ _ADDED = ("propagationpolicy.karmada.io/", "controller-uid", "job-name")
 """Parts of the names of labels and annotations that an object gets on the hub."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Step(recording.Step):
     """One step.
 
@@ -77,9 +77,12 @@ class Recording(recording.Recording[Step]):
         """Where everything is that names no other place."""
         return str(self.data["namespace"])
 
-    @property
-    def steps(self) -> Iterator[Step]:
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
         """The steps in order."""
+        return tuple(self._read())
+
+    def _read(self) -> Iterator[Step]:
         capacity, answers = self._at_first(), dict[Key, str]()
         for number, data in enumerate(self.data["steps"]):
             answers |= _answers(data["after"].get("events", ()))

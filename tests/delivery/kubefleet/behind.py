@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from tests.delivery.kubefleet.comparison import bindings_there, copies_there, others_there, placements_there
@@ -29,6 +30,7 @@ _STARTED = re.compile(r"condition (\w*Placement)?RolloutStarted$")
 _LATER = ("Overridden", "WorkSynchronized", "Applied", "Available", "DiffReported")
 
 
+@cache
 def seen(step: Step) -> Seen:
     """All that was seen after a step."""
     return {**placements_there(step), **others_there(step), **bindings_there(step), **copies_there(step)}
@@ -57,8 +59,10 @@ def stays(difference: Difference) -> bool:
 def waits(difference: Difference) -> bool:
     """A member, its binding and its objects stay as they were, and are said to wait."""
     found = about(difference)
+    if found.name.startswith("binding "):
+        return bool(found.field) and (stays(difference) or _not_bound(found))
     if not re.search(r"Placement ", found.name):
-        return stays(difference) or _not_bound(found)
+        return stays(difference) and (found.there is not None or _has_waiting(difference))
     shown = seen(difference.step)
     entry = shown.get(found.name, {})
     return _said(found, entry, len(_waiting_members(shown, found.name)))
@@ -88,6 +92,13 @@ def _is_waiting(condition: Any, waiting: int) -> bool:
     return condition in texts
 
 
+def _has_waiting(difference: Difference) -> bool:
+    """Whether a placement waits on the member of an object."""
+    cluster = about(difference).name.partition(" ")[0]
+    entries = (entry for name, entry in seen(difference.step).items() if name.endswith(f" on {cluster}"))
+    return any(entry["condition RolloutStarted"] in _WAITING for entry in entries)
+
+
 def _waiting_members(shown: Seen, placement: str) -> list[str]:
     """The members of a placement that wait."""
     members = {name: entry for name, entry in shown.items() if name.startswith(f"{placement} on ")}
@@ -96,7 +107,7 @@ def _waiting_members(shown: Seen, placement: str) -> list[str]:
 
 def _not_bound(found: Differing) -> bool:
     """Whether a binding has been made, and nothing sent yet."""
-    return found.name.startswith("binding ") and (found.field, found.there) in (
+    return (found.field, found.there) in (
         ("state", "Scheduled"),
         ("resources", None),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from operator import gt
 from typing import Any
 
 from tests.delivery.kubefleet.behind import about, before, seen
@@ -42,13 +43,34 @@ def by_hand(difference: Difference) -> bool:
     if written is None:
         return False
     if not found.field and found.there is None:
-        return True  # it was deleted there, or is not taken over
+        return not _is_there(difference)
     hand = fields(written)
     if not found.field:
         return all(value == hand.get(name) for name, value in found.there.items() if value or hand.get(name))
     entries = [seen(step).get(found.name) for step in _steps(difference) if step.number < difference.step.number]
     kept = [entry[found.field] for entry in entries if entry and found.field in entry]
     return mixed(found.there, found.here, hand.get(found.field), *kept)
+
+
+def _is_there(difference: Difference) -> bool:
+    """Whether an object is on a member, and belongs to a placement."""
+    cluster, kind, name = about(difference).name.split()
+    named = [
+        one
+        for one in difference.step.after["memberObjects"][cluster]
+        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"])))) == (kind, name)
+    ]
+    return any(owner.startswith("AppliedWork/") for one in named for owner in one.get("owners", ()))
+
+
+def _was_there(difference: Difference) -> bool:
+    """Whether a binding was seen before, or an object on any member."""
+    binding = about(difference).name.startswith("binding ")
+    earlier = (step for step in _steps(difference) if step.number < difference.step.number)
+    names = {name for step in earlier for name in seen(step)}
+    if binding:
+        return about(difference).name in names
+    return about(difference).name.partition(" ")[2] in {name.partition(" ")[2] for name in names}
 
 
 def _written(difference: Difference) -> Data | None:
@@ -86,7 +108,20 @@ def taken_over(difference: Difference) -> bool:
     """Another update run came after this one."""
     seen = difference.step.after.get("hubObjects", ())
     runs = [one["name"] for one in seen if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
-    return any(f" {name}: " in difference.words for name in runs[:-1])
+    return any(f" {name}: " in difference.words for name in runs[:-1]) and _has_failed(about(difference))
+
+
+def _has_failed(found: Differing) -> bool:
+    """Whether a run has failed here, of which it is not kept how far it had come."""
+    if found.field == "conditions":
+        return any(one["reason"] == "UpdateRunFailed" for one in found.here)
+    return bool(_without_conditions(found.there) == _without_conditions(found.here))
+
+
+def _without_conditions(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {name: _without_conditions(value) for name, value in data.items() if name != "conditions"}
+    return list(map(_without_conditions, data)) if isinstance(data, list) else data
 
 
 def of_nothing(difference: Difference) -> bool:
@@ -106,7 +141,7 @@ def left(difference: Difference) -> bool:
     gone = [
         data for step in _steps(difference) for data in step.data.get("delete", ()) if data["kind"] == "MemberCluster"
     ]
-    return any(data["metadata"]["name"] in difference.words for data in gone)
+    return any(data["metadata"]["name"] in difference.words for data in gone) and _was_there(difference)
 
 
 def silent(difference: Difference) -> bool:
@@ -117,9 +152,29 @@ def silent(difference: Difference) -> bool:
 
 
 def ahead(difference: Difference) -> bool:
-    """The hub has counted something that stood there only for a while, or that no member could take."""
-    there, here = (re.findall(r"\b\d+", part.rpartition(": ")[2]) for part in difference.words.rsplit(", here "))
-    return _in_between(difference) and list(map(int, there)) > list(map(int, here))
+    """The hub has counted something that stood there only for a while, or that no member could take.
+
+    All that is told of the placement has the same count, and a binding none that is higher.
+    """
+    found = about(difference)
+    kind, *names = found.name.split(" ")
+    shown = [
+        entry
+        for name, entry in seen(difference.step).items()
+        if "index" in entry and name.split(" ")[1:] == names[: 1 if kind == "binding" else None]
+    ]
+    counts = {_count(one) for entry in shown for one in (entry["index"], *entry["indexes"].values())}
+    there, here = ([*map(_count, _listed(value))] for value in (found.there, found.here))
+    alike = counts == {*there} or (kind == "binding" and len(counts) == 1 and max(there) <= max(counts))
+    return _in_between(difference) and alike and len(there) == len(here) and all(map(gt, there, here))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, Mapping) else [value]
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) else -1
 
 
 def _in_between(difference: Difference) -> bool:
@@ -188,7 +243,7 @@ def namespace_goes(difference: Difference) -> bool:
         data for step in difference.recording.steps for data in step.data.get("apply", ()) if key_of(data) in gone
     ]
     brought = {one.get("name") for data in written for one in data.get("spec", {}).get("resourceSelectors", ())}
-    return any(f" {name}/" in difference.words for name in brought)
+    return any(f" {name}/" in difference.words for name in brought) and not _is_there(difference)
 
 
 def owned_twice(difference: Difference) -> bool:
@@ -250,8 +305,8 @@ def moving(difference: Difference) -> bool:
     found = about(difference)
     cluster = found.name.split(" ")[-1 if found.name.startswith("binding ") else 0]
     bindings = [one for one in difference.step.after["bindings"] if one["targetCluster"] == cluster]
-    goes = any(one.get("deleting") or one["state"] == "Unscheduled" for one in bindings)
-    comes = any(one["state"] == "Scheduled" for one in bindings)
+    goes = any(one.get("deleting") or one["state"] == "Unscheduled" for one in bindings) and _was_there(difference)
+    comes = any(one["state"] == "Scheduled" for one in bindings) and not found.name.startswith("binding ")
     return not found.field and ((found.here is None and goes) or (found.there is None and comes))
 
 
@@ -277,17 +332,23 @@ def same_failure(difference: Difference) -> bool:
 def change_untold(difference: Difference) -> bool:
     """A run has taken a revision that nothing in the recording has made."""
     found, changes = about(difference), changed_content(_steps(difference))
-    return int(found.there) > changes == int(found.here)
+    return str(found.there).isdigit() and int(found.there) > changes == int(found.here)
 
 
 def stuck_at_once(difference: Difference) -> bool:
     """Beside the condition Progressing all is as it was seen."""
     found = about(difference)
-    there, here = (
-        [one for one in conditions if one["type"] != "Progressing"] for conditions in (found.there, found.here)
-    )
-    progress = [one for one in found.there if one["type"] == "Progressing"]
-    return there == here and progress == [_PROGRESSING]
+    return _alike(found.there, found.here) and _PROGRESSING in found.there
+
+
+def _alike(there: list[Any], here: list[Any]) -> bool:
+    """Whether two lists of conditions are alike beside Progressing."""
+    one, other = ([one for one in conditions if not _progresses(one)] for conditions in (there, here))
+    return one == other and len(there) == len(here)
+
+
+def _progresses(condition: Any) -> bool:
+    return isinstance(condition, Mapping) and condition.get("type") == "Progressing"
 
 
 def moves_nothing(difference: Difference) -> bool:
@@ -298,7 +359,9 @@ def moves_nothing(difference: Difference) -> bool:
     had = next((seen(step) for step in _steps(difference) if step.number == began - 1), {})
     revisions = {str(entry["resources"]) for name, entry in had.items() if name.startswith("binding ")}
     over = any(one["type"] == "Succeeded" for one in run["conditions"])
-    return not over and revisions == {run["resourceSnapshotIndexUsed"]} and _less(found.there, found.here)
+    if over or revisions != {run["resourceSnapshotIndexUsed"]}:
+        return False
+    return _alike(found.there, found.here) if found.field == "conditions" else _less(found.there, found.here)
 
 
 def _less(there: Any, here: Any) -> bool:

@@ -42,10 +42,10 @@ class Recording(recording.Recording[Step]):
         members = content(MEMBERS)["memberClusters"]
         return cls(name, content(name), {member["name"]: member for member in members})
 
-    @property
-    def steps(self) -> Iterator[Step]:
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
         """The steps in order."""
-        return (Step(number, data) for number, data in enumerate(self.data["steps"]))
+        return tuple(Step(number, data) for number, data in enumerate(self.data["steps"]))
 
     @property
     def at_first(self) -> Objects:
