@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
+from fleet_components.model.kubefleet.release import RELEASE, RELEASES, Release
 from tests.vectors import Content, vectors
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,6 +68,11 @@ class Recording(ABC, Generic[S]):
     def of(cls, name: str, content: Content) -> Self:
         """Read it with what gives the content of the files of its folder, by name."""
         return cls(name, content(name))
+
+    @property
+    def release(self) -> Release:
+        """The release of KubeFleet by whose rules it is replayed: the one it was measured on."""
+        return RELEASES.get(self.data.get("release", ""), RELEASE)
 
     @cached_property
     @abstractmethod

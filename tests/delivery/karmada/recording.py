@@ -11,6 +11,7 @@ import attrs
 
 from tests.delivery import recording
 from tests.delivery.recording import Data, Key, Objects, ours
+from tests.delivery.refusals import reasons
 
 _NODE = {"cpu": 6, "memory": 64 * 2**30, "pods": 100}
 _FREE_NODE = "3"
@@ -141,9 +142,9 @@ class Recording(recording.Recording[Step]):
                 objects.pop((action["delete"]["kind"], action["delete"]["name"]), None)
 
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
-        """What the webhooks refused, with their reason."""
+        """What was refused, with the reasons."""
         answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
-        refused = {_named(one["on"]): (one["message"].partition("denied the request: ")[2],) for one in answers}
+        refused = {_named(one["on"]): reasons(one["message"]) for one in answers}
         return {key: words for key, words in refused.items() if key in objects}
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:

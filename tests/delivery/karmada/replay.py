@@ -45,7 +45,7 @@ class Replay(replay.Replay[Recording, Step]):
             self.objects = {key: _without(data, step.pruned) for key, data in self.objects.items()}
         if self.recording.unhealthy:
             before = self.recording.documents(self.objects, step)
-            self.state = self.run(step, gathered(before)).state()
+            self.state = self.run(step, gathered(before, self.recording.release)).state()
         yield from super().update(step)
 
     def documents(self, step: Step) -> list[Data]:

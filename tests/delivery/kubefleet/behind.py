@@ -56,13 +56,24 @@ def stays(difference: Difference) -> bool:
     return bool(found.there == earlier)
 
 
+def is_there(difference: Difference) -> bool:
+    """Whether an object is on a member, and belongs to a placement."""
+    cluster, kind, name = about(difference).name.split()
+    named = [
+        one
+        for one in difference.step.after["memberObjects"][cluster]
+        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"])))) == (kind, name)
+    ]
+    return any(owner.startswith("AppliedWork/") for one in named for owner in one.get("owners", ()))
+
+
 def waits(difference: Difference) -> bool:
     """A member, its binding and its objects stay as they were, and are said to wait."""
     found = about(difference)
     if found.name.startswith("binding "):
         return bool(found.field) and (stays(difference) or _not_bound(found))
     if not re.search(r"Placement ", found.name):
-        return stays(difference) and (found.there is not None or _has_waiting(difference))
+        return stays(difference) and (found.there is not None or not is_there(difference))
     shown = seen(difference.step)
     entry = shown.get(found.name, {})
     return _said(found, entry, len(_waiting_members(shown, found.name)))
@@ -90,13 +101,6 @@ def _is_waiting(condition: Any, waiting: int) -> bool:
         ("Unknown", "RolloutStartedUnknown", f"{deciding} or not"),
     )
     return condition in texts
-
-
-def _has_waiting(difference: Difference) -> bool:
-    """Whether a placement waits on the member of an object."""
-    cluster = about(difference).name.partition(" ")[0]
-    entries = (entry for name, entry in seen(difference.step).items() if name.endswith(f" on {cluster}"))
-    return any(entry["condition RolloutStarted"] in _WAITING for entry in entries)
 
 
 def _waiting_members(shown: Seen, placement: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from operator import gt
 from typing import Any
 
-from tests.delivery.kubefleet.behind import about, before, seen
+from tests.delivery.kubefleet.behind import about, before, is_there, seen
 from tests.delivery.kubefleet.comparison import fields
 from tests.delivery.kubefleet.recording import Recording, changed_content, key_of
 from tests.delivery.recording import Data, Differing, Step, mixed
@@ -43,24 +43,13 @@ def by_hand(difference: Difference) -> bool:
     if written is None:
         return False
     if not found.field and found.there is None:
-        return not _is_there(difference)
+        return not is_there(difference)
     hand = fields(written)
     if not found.field:
         return all(value == hand.get(name) for name, value in found.there.items() if value or hand.get(name))
     entries = [seen(step).get(found.name) for step in _steps(difference) if step.number < difference.step.number]
     kept = [entry[found.field] for entry in entries if entry and found.field in entry]
     return mixed(found.there, found.here, hand.get(found.field), *kept)
-
-
-def _is_there(difference: Difference) -> bool:
-    """Whether an object is on a member, and belongs to a placement."""
-    cluster, kind, name = about(difference).name.split()
-    named = [
-        one
-        for one in difference.step.after["memberObjects"][cluster]
-        if (one["kind"], "/".join(filter(None, (one.get("namespace"), one["name"])))) == (kind, name)
-    ]
-    return any(owner.startswith("AppliedWork/") for one in named for owner in one.get("owners", ()))
 
 
 def _was_there(difference: Difference) -> bool:
@@ -243,7 +232,7 @@ def namespace_goes(difference: Difference) -> bool:
         data for step in difference.recording.steps for data in step.data.get("apply", ()) if key_of(data) in gone
     ]
     brought = {one.get("name") for data in written for one in data.get("spec", {}).get("resourceSelectors", ())}
-    return any(f" {name}/" in difference.words for name in brought) and not _is_there(difference)
+    return any(f" {name}/" in difference.words for name in brought) and not is_there(difference)
 
 
 def owned_twice(difference: Difference) -> bool:

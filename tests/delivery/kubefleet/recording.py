@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -13,6 +13,7 @@ import attrs
 
 from tests.delivery import recording
 from tests.delivery.recording import NOW, Data, Key, Objects, Step
+from tests.delivery.refusals import reasons
 from tests.vectors import MEMBERS, Content
 
 _REQUESTS = {"ClusterStagedUpdateRun": "ClusterApprovalRequest", "StagedUpdateRun": "ApprovalRequest"}
@@ -99,7 +100,7 @@ class Recording(recording.Recording[Step]):
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What the API server refused."""
         keys = {f"{key[0]}/{key[2]}": key for key in objects}
-        return {keys[error["object"]]: tuple(_reasons(error["message"])) for error in step.data.get("errors", ())}
+        return {keys[error["object"]]: reasons(error["message"]) for error in step.data.get("errors", ())}
 
     def broken(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """The placements whose selectors the hub refused later, and the envelopes that it could not open."""
@@ -217,21 +218,6 @@ def merged(data: Any, patch: Any) -> Any:
         else:
             kept[key] = merged(kept.get(key), value)
     return kept
-
-
-def _reasons(message: str) -> Iterator[str]:
-    """The single reasons of a refusal."""
-    if "strict decoding error" in message:
-        yield from re.findall(r'unknown field "[^"]+"', message)
-        return
-    _, _, webhook = message.partition("denied the request: ")
-    if webhook:
-        yield webhook
-        return
-    _, _, invalid = message.partition(" is invalid: ")
-    yield from re.split(
-        r", (?=spec[.:])", invalid.removeprefix("[").removesuffix("]") if invalid[0] == "[" else invalid
-    )
 
 
 def _as_seen(selected: Data, seen: Data) -> dict[str, Any]:

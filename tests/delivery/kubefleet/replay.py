@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, ClassVar, Self
 
 import attrs
 
-from fleet_components.admission import Existing, admit
 from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
 from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
@@ -35,8 +32,8 @@ from tests.delivery.kubefleet.comparison import (
 from tests.delivery.kubefleet.known import KNOWN
 from tests.delivery.kubefleet.members import Members, ready
 from tests.delivery.kubefleet.recording import Recording, key_of, merged
-from tests.delivery.recording import Data, Differing, Key, Seen, Step
-from tests.delivery.replay import RECORDED, Known, gathered
+from tests.delivery.recording import Data, Differing, Seen, Step
+from tests.delivery.replay import Known
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
 
@@ -62,25 +59,6 @@ class Replay(replay.Replay[Recording, Step]):
     def of(cls, recording: Recording) -> Self:
         """From its beginning."""
         return cls(recording)
-
-    def must_refuse(self, step: Step, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
-        """The update is refused because of each of these objects, and the API server's words are said of it."""
-        text = self.refusal(gathered(self.documents(step)))
-        for key, reasons in refused.items():
-            told = [_without_value(words) for words in (text, *self._refusals(key))]
-            if "/".join(filter(None, key[1:])) not in text:
-                yield f"{' '.join(key)} is not refused: {text}"
-            yield from (
-                f'refused with "{told}", there with "{one}"'
-                for one in map(_without_value, reasons)
-                if not any(one in words for words in told)
-            )
-
-    def _refusals(self, key: Key) -> list[str]:
-        """What the API server says to an object."""
-        old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for data in self.objects.values()), RECORDED)
-        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     @property
     def settings(self) -> Settings:
@@ -164,11 +142,6 @@ class Replay(replay.Replay[Recording, Step]):
 def _of_revision(index: str | None) -> Data:
     """What an update run says that takes a revision."""
     return {"spec": {"resourceSnapshotIndex": index}} if index else {}
-
-
-def _without_value(words: str) -> str:
-    """Of a value that is refused, API servers of some versions tell the type, and of others the value or nothing."""
-    return re.sub(r'Invalid value: "[^"]*": ', "Invalid value: ", words)
 
 
 def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Decision[PlacementMemory]:
