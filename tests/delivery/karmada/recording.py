@@ -138,14 +138,13 @@ class Recording(recording.Recording[Step]):
         for action in step.data.get("do", ()):
             for data in (action[verb] for verb in ("apply", "create") if verb in action):
                 self._write(objects, _as_it_was(data, step))
-            if "delete" in action:
-                objects.pop((action["delete"]["kind"], action["delete"]["name"]), None)
+            if "delete" in action and _deleted(action) not in _refusals(step):
+                objects.pop(_deleted(action), None)
 
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What was refused, with the reasons."""
-        answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
-        refused = {_named(one["on"]): reasons(one["message"]) for one in answers}
-        return {key: words for key, words in refused.items() if key in objects}
+        deleted = {_deleted(action) for action in step.data.get("do", ()) if "delete" in action}
+        return {key: words for key, words in _refusals(step).items() if key in objects and key not in deleted}
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:
         """The settings, the members as they were seen after a step with what was free before it, and the objects."""
@@ -235,6 +234,16 @@ def _enablements(served: Mapping[str, str]) -> list[dict[str, Any]]:
         {"groupVersion": version, "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()]}
         for version, kinds in served.items()
     ]
+
+
+def _refusals(step: Step) -> dict[Key, tuple[str, ...]]:
+    """The reasons of all that was refused in a step, by kind and name."""
+    answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
+    return {_named(one["on"]): reasons(one["message"]) for one in answers}
+
+
+def _deleted(action: Data) -> Key:
+    return action["delete"]["kind"], action["delete"]["name"]
 
 
 def _named(text: str) -> tuple[str, str]:
