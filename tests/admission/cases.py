@@ -10,15 +10,14 @@ from fleet_components.model.kubefleet.release import RELEASES
 from fleet_components.model.manifest import Manifest
 
 Case = Mapping[str, Any]
-MEASURED = RELEASES["main-2026-08"]
-"""The release of KubeFleet on which validations were recorded."""
 _DECODE = "decode (mutating webhook): "
 
 
 def run(case: Case) -> Admission:
-    """Admit the case's object."""
+    """Admit the case's object, by the rules of the release that it was measured on."""
     old = Manifest(case["oldObject"]) if case.get("oldObject") else None
-    return admit(Manifest(case["object"]), old=old, context=Existing(tuple(map(Manifest, _context(case))), MEASURED))
+    context = Existing(tuple(map(Manifest, _context(case))), RELEASES[case["release"]])
+    return admit(Manifest(case["object"]), old=old, context=context)
 
 
 def _context(case: Case) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conformance.__main__ import check, check_case
 from tests.conformance.subjects import SUBJECTS
-from tests.vectors import FOLDER, INDEX, unpacked, vectors
+from tests.vectors import FOLDER, unpacked, vectors
 
 FILES = sorted(path for folder in ("karmada", "kubefleet") for path in unpacked(FOLDER / f"{folder}.tar.xz"))
 FEW = (
@@ -48,7 +48,6 @@ def test_a_recording_comes_out(path: str) -> None:
 
 def test_every_file_says_its_release() -> None:
     assert all(case["release"] for path in [*FILES, *FEW] for case in _cases(path))
-    assert INDEX.keys() <= {"karmada", "karmada-live", "kubefleet", "kubefleet-live", *FILES, *FEW}
 
 
 def _cases(path: str) -> list[dict[str, object]]:
