@@ -90,6 +90,7 @@ class Replay(ABC, Generic[R, S]):
         plan: what an update would do now; None before the first step, and where nothing can be planned.
         settled: what the user had written when the last update came to rest; None where it did not.
         unready: what the last run has written and did not become ready.
+        last: what was compared last: what was seen, and what stood here.
     """
 
     recording: R
@@ -100,6 +101,7 @@ class Replay(ABC, Generic[R, S]):
     plan: FleetPlan | None = None
     settled: list[Data] | None = None
     unready: list[Registration] = attrs.field(factory=list)
+    last: list[tuple[Seen, Seen]] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
@@ -134,7 +136,8 @@ class Replay(ABC, Generic[R, S]):
 
     def compared(self, step: S) -> Iterator[Differing | str]:
         """What differs between what stands now and what was seen after a step."""
-        for there, here in self.seen(step):
+        self.last = list(self.seen(step))
+        for there, here in self.last:
             yield from compared(there, here)
 
     @property

@@ -4,46 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.conformance.subjects import RECORDINGS
 from tests.delivery.karmada import known as karmada
 from tests.delivery.karmada.recording import Recording as OfKarmada
 from tests.delivery.karmada.replay import Replay as KarmadaReplay
 from tests.delivery.kubefleet import known as kubefleet
-from tests.delivery.replay import Known, Replay
-from tests.vectors import recordings, vectors
+from tests.delivery.passes import Passed, replay_of
+from tests.delivery.replay import Known
+from tests.vectors import recordings
 
 DOCS = Path(__file__).parents[2]
 RULES = {"karmada-live": karmada.KNOWN, "kubefleet-live": kubefleet.KNOWN}
 ALL = [known for rules in RULES.values() for known in rules]
 
 
-def replay_of(folder: str, name: str, **more: str) -> Replay[Any, Any]:
-    """The replay of a recording, with some of its fields otherwise."""
-    return RECORDINGS[folder](name, lambda one: vectors(f"{folder}/{one}") | more)
-
-
-@cache
-def found(folder: str) -> Counter[str]:
-    """How often each rule applies over all recordings of a folder, and what comes under none."""
-    counted = Counter[str]()
-    for name in recordings(folder):
-        replay = replay_of(folder, name)
-        for one in replay.differences():
-            known = replay.explained(one)
-            counted[known.why if known else f"{name}: step {one.step.number}: {one.words}"] += 1
-    return counted
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("folder", RULES)
-def test_all_comes_to_what_was_recorded_and_each_rule_applies(folder: str) -> None:
-    assert found(folder).keys() == {rule.why for rule in RULES[folder]}
+def test_all_comes_to_what_was_recorded_each_rule_applies_and_nothing_else_passes(folder: str) -> None:
+    passed = [Passed.of(replay_of(folder, name)) for name in recordings(folder)]
+    assert [words for one in passed for words in one.unknown] == []
+    applied = sum((one.rules for one in passed), Counter[str]())
+    assert applied.keys() == {rule.why for rule in RULES[folder]}
+    assert [words for one in passed for words in one.hidden] == []
+    assert sum(one.tried for one in passed) > 20_000
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.why)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.delivery.kubefleet.behind import about, before, is_there, seen
 from tests.delivery.kubefleet.comparison import fields
-from tests.delivery.kubefleet.recording import Recording, changed_content, key_of
+from tests.delivery.kubefleet.recording import changed_content, key_of
 from tests.delivery.recording import Data, Differing, Step, mixed
 from tests.delivery.replay import Difference, When
 
@@ -197,26 +197,6 @@ def untold(difference: Difference) -> bool:
 def nothing_selected(difference: Difference) -> bool:
     """The hub had none of the content, as the namespace of an earlier recording was still going."""
     return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
-
-
-def index_written(difference: Difference) -> bool:
-    """Two texts say the same beside the index of a run that took what was kept before a change."""
-    found, recording = difference.found, difference.recording
-    assert isinstance(found, Differing)
-    assert isinstance(recording, Recording)
-    return any(
-        _replaced(
-            found.here,
-            f"resourceSnapshotIndex: {index}, updateRun: {run[-1]}",
-            f"resourceSnapshotIndex: , updateRun: {run[-1]}",
-        )
-        == found.there
-        for run, index in recording.delayed.items()
-    )
-
-
-def _replaced(condition: Any, old: str, new: str) -> Any:
-    return condition and (*condition[:2], condition[2].replace(old, new))
 
 
 def moves(difference: Difference) -> bool:

@@ -15,7 +15,6 @@ from tests.delivery.kubefleet.conditions import (
     field_left,
     forgotten,
     immutable,
-    index_written,
     left,
     moves,
     moves_nothing,
@@ -134,12 +133,6 @@ KNOWN: tuple[Known, ...] = (
         "an update run that is taken out is forgotten, with what it has brought",
         "docs/delivery.md#staged-updates",
         forgotten,
-    ),
-    Known(
-        rf"{PLACEMENT}condition RolloutStarted ",
-        "an update run that begins before a hub has collected a change is written with the revision that it takes",
-        "pkg/controllers/updaterun/initialization.go (KubeFleet 0.3.1)",
-        index_written,
     ),
     Known(
         rf"({HELD}|{PLACEMENT}failedPlacements )",
