@@ -79,10 +79,11 @@ class Recording(recording.Recording[Step]):
         used = (one.get("status", {}).get("resourceSnapshotIndexUsed") for one in seen)
         return next(filter(None, used), None)
 
-    @property
-    def tells_copies(self) -> bool:
-        """Whether it tells what stood on the members."""
-        return any(copies for step in self.steps for copies in step.after["memberObjects"].values())
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of which it tells what stood on the members."""
+        seen = (copies for step in self.steps for copies in step.after["memberObjects"].values())
+        return frozenset(copy["kind"] for copies in seen for copy in copies)
 
     def change(self, objects: Objects, step: Step) -> None:
         """Write what the user wrote in a step."""

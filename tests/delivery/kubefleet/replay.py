@@ -120,8 +120,7 @@ class Replay(replay.Replay[Recording, Step]):
         others = [others_here(one, self.shown[one.name], observed[one.name]) for one in decided]
         yield others_there(step), dict(chain.from_iterable(one.items() for one in others))
         yield bindings_there(step), dict(pair for one in decided for pair in bindings_here(one))
-        if self.recording.tells_copies:
-            yield copies_there(step), copies_here(self.state)
+        yield copies_there(step), copies_here(self.state, self.recording.kinds)
 
     def _observed(self, step: Step, decided: Sequence[Decided]) -> dict[str, dict[str, ObservedMember]]:
         """What the agents of the members report of each placement."""
