@@ -7,18 +7,17 @@ from typing import Any
 
 from fleet_components.admission import Admission, Existing, admit
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.releases import Releases
+from tests.vectors import releases_of
 
 Case = Mapping[str, Any]
-MEASURED = Releases.named(kubefleet="main-2026-08")
-"""The releases on which validations were recorded."""
 _DECODE = "decode (mutating webhook): "
 
 
 def run(case: Case) -> Admission:
-    """Admit the case's object."""
+    """Admit the case's object, by the rules of the release that it was measured on."""
     old = Manifest(case["oldObject"]) if case.get("oldObject") else None
-    return admit(Manifest(case["object"]), old=old, context=Existing(tuple(map(Manifest, _context(case))), MEASURED))
+    context = Existing(tuple(map(Manifest, _context(case))), releases_of(case["release"]))
+    return admit(Manifest(case["object"]), old=old, context=context)
 
 
 def _context(case: Case) -> list[dict[str, Any]]:

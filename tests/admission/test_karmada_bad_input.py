@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from fleet_components.admission import Admission, admit
 from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import show_path
+from tests.vectors import vectors
 
 _POLICY = """\
 apiVersion: policy.karmada.io/v1alpha1
@@ -368,7 +366,7 @@ def test_several_problems_come_at_once() -> None:
 
 @pytest.mark.parametrize("name", ["validation", "validation-more"])
 def test_every_refusal_has_a_hint(name: str) -> None:
-    cases = json.loads((Path(__file__).parents[1] / f"conformance/karmada_data/{name}.json").read_text())
+    cases = vectors(f"karmada/{name}")
     policies = [Manifest(case["policy"]) for case in cases if not case["outcome"]["allowed"]]
     assert policies
     assert [problem for policy in policies for problem in admit(policy).problems if not problem.hint] == []

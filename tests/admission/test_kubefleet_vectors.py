@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from tests.admission.cases import Case, expected, outcome, run
-from tests.shared import SHARED, shared
+from tests.vectors import vectors
 
-_RECORDED = "vectors/kubefleet/validation.json"
-_DATA = Path(__file__).parent / "data"
-# Some of the recordings, and further outcomes of the same code for rules that they do not reach.
-_GOLDEN: list[Case] = [
-    case for file in ("kubefleet.json", "kubefleet-more.json") for case in json.loads((_DATA / file).read_text())
-]
-_CASES: list[Case] = json.loads((SHARED / _RECORDED).read_text()) if (SHARED / _RECORDED).exists() else []
+CASES: list[Case] = [*vectors("kubefleet/validation"), *vectors("kubefleet/validation-more")]
 
 
-def test_the_recordings_are_there() -> None:
-    assert shared(_RECORDED)
-
-
-@pytest.mark.parametrize("case", [*_GOLDEN, *_CASES], ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_is_decided_as_recorded(case: Case) -> None:
     assert outcome(case) == expected(case)
 
 
-@pytest.mark.parametrize("case", [it for it in _GOLDEN if it["valid"]], ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize("case", [it for it in CASES if it["valid"]], ids=lambda case: str(case["name"]))
 def test_what_was_stored_is_admitted_unchanged(case: Case) -> None:
     stored = run(case).defaulted
     assert run({**case, "object": stored.data, "oldObject": stored.data}).defaulted == stored
 
 
-@pytest.mark.parametrize("case", _GOLDEN, ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_every_refusal_names_a_field_and_what_would_do(case: Case) -> None:
     for refusal in run(case).refusals:
         assert refusal.problem.hint

@@ -4,6 +4,7 @@ Usage: python -m tests.conformance FILE...
 
 System and subject are the last two parts of a file's path, as in kubefleet/scheduling.json, a list of cases.
 A file in kubefleet-live or karmada-live is one recording: it passes when all that differs is known.
+An archive (.tar.xz) is a folder of such files, as those of tests/conformance/vectors.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.subjects import RECORDINGS, SUBJECTS
+from tests.vectors import Content, parsed, unpacked
 
 Case = Mapping[str, Any]
 Run = Callable[[Case], Iterable[tuple[Any, Any]]]
@@ -37,44 +39,54 @@ def main(files: list[str]) -> int:
 
 def check_file(file: Path) -> tuple[int, int]:
     """Print each mismatch of one file; how many cases passed and failed."""
-    system = file.absolute().parent.name
-    subject = f"{system}/{file.stem}"
+    if file.suffix == ".xz":
+        files = unpacked(file)
+        counts = [check(path, _within(path, files)) for path in sorted(files)]
+        return sum(ok for ok, _ in counts), sum(bad for _, bad in counts)
+    return check(f"{file.absolute().parent.name}/{file.stem}", _beside(file))
+
+
+def check(path: str, content: Content) -> tuple[int, int]:
+    """Print each mismatch of a file of cases, or of a recording.
+
+    Args:
+        path: the folder, which is the system, and the name.
+        content: gives the content of the file and of those beside it, by name.
+    """
+    folder, _, name = path.partition("/")
     try:
-        cases = json.loads(file.read_text())
+        found = content(name)
     except (OSError, ValueError) as error:
-        print(f"{file}: cannot be read: {error}")
+        print(f"{path}: cannot be read: {error}")
         return 0, 1
-    if system in RECORDINGS:
-        return check_recording(file, cases)
-    if not cases:
-        print(f"{file}: holds no cases")
+    if folder in RECORDINGS:
+        return check_recording(path, content) if "steps" in found else _without_steps(path)
+    if not found:
+        print(f"{path}: holds no cases")
         return 0, 1
+    subject = path.removesuffix("-more")
     run = SUBJECTS.get(subject)
     if run is None:
-        print(f"{file}: the subject {subject} is not built")
-        return 0, len(cases)
-    mismatches = [mismatch for case in cases if (mismatch := check_case(case, run))]
+        print(f"{path}: the subject {subject} is not built")
+        return 0, len(found)
+    mismatches = [mismatch for case in found if (mismatch := check_case(case, run))]
     for mismatch in mismatches:
-        print(f"{subject}: {mismatch}")
-    return len(cases) - len(mismatches), len(mismatches)
+        print(f"{path}: {mismatch}")
+    return len(found) - len(mismatches), len(mismatches)
 
 
-def check_recording(file: Path, data: Any) -> tuple[int, int]:
-    """Print what differs from one recording and is not known; a file without steps is about all of its folder."""
-    if "steps" not in data:
-        print(f"{file}: holds no steps")
-        return 0, 0
-    mismatch = check_case({"name": file.stem, "file": file}, replayed)
+def check_recording(path: str, content: Content) -> tuple[int, int]:
+    """Print what differs first from one recording and is not known."""
+    folder, _, name = path.partition("/")
+
+    def replayed(_: Case) -> Iterator[tuple[str, str]]:
+        replay = RECORDINGS[folder](name, content)
+        return (("", f"step {one.step.number}: {one.words}") for one in replay.unexplained())
+
+    mismatch = check_case({"name": name}, replayed)
     if mismatch:
-        print(f"{file.absolute().parent.name}: {mismatch}")
+        print(f"{folder}: {mismatch}")
     return (0, 1) if mismatch else (1, 0)
-
-
-def replayed(case: Case) -> Iterator[tuple[Any, Any]]:
-    """Nothing is expected to differ."""
-    system = case["file"].absolute().parent.name
-    for one in RECORDINGS[system].of(case["file"]).unexplained():
-        yield "", f"step {one.step.number}: {one.words}"
 
 
 def check_case(case: Case, run: Run) -> str:
@@ -99,6 +111,22 @@ def differences(expected: Any, found: Any, path: str) -> Iterator[str]:
             yield from differences(left, right, f"{path}[{index}]")
     elif expected != found:
         yield f"{path}: expected {json.dumps(expected)}, found {json.dumps(found)}"
+
+
+def _without_steps(path: str) -> tuple[int, int]:
+    """A file without steps is about all of its folder."""
+    print(f"{path}: holds no steps")
+    return 0, 0
+
+
+def _beside(file: Path) -> Content:
+    folder = file.absolute().parent
+    return lambda name: parsed(f"{folder.name}/{name}", (folder / f"{name}.json").read_text())
+
+
+def _within(path: str, files: Mapping[str, bytes]) -> Content:
+    folder = path.partition("/")[0]
+    return lambda name: parsed(f"{folder}/{name}", files[f"{folder}/{name}"])
 
 
 if __name__ == "__main__":

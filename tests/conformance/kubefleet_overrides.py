@@ -9,6 +9,7 @@ from fleet_components.content.kubefleet.override import OverrideInForce, apply_o
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.override import CLUSTER_OVERRIDE, OVERRIDE, ResourceOverride
+from fleet_components.model.kubefleet.release import RELEASES, Rule
 from fleet_components.model.manifest import Manifest
 
 Case = Mapping[str, Any]
@@ -33,7 +34,7 @@ def outcome(case: Case) -> dict[str, Any]:
     return {
         "applicableClusterResourceOverrides": names[CLUSTER_OVERRIDE] or absent,
         "applicableResourceOverrides": names[OVERRIDE] or absent,
-        "resources": [_resource(data, one) for data, one in zip(objects, done, strict=True)],
+        "resources": [_resource(data, one, case["release"]) for data, one in zip(objects, done, strict=True)],
     }
 
 
@@ -47,12 +48,13 @@ def _named(override: OverrideInForce) -> Any:
     return {"name": snapshot, "namespace": override.namespace} if override.namespace else snapshot
 
 
-def _resource(data: Mapping[str, Any], done: Overridden) -> dict[str, Any]:
+def _resource(data: Mapping[str, Any], done: Overridden, release: str) -> dict[str, Any]:
     if done.problem is None:
         return {"deleted": True} if done.data is None else {"deleted": False, "object": done.data}
     kind, _, name = done.problem.subject.partition(" ")
     manifest = Manifest(data)
     place = f' in namespace "{manifest.namespace}"' if manifest.namespace else ""
     target = f'{manifest.kind} "{manifest.name}"{place}'
-    failed = f'{kind}Snapshot "{name.rpartition("/")[2]}-0" failed to apply on {target}: {done.logged}'
+    named = f'{kind}Snapshot "{name.rpartition("/")[2]}-0" failed to apply on {target}: '
+    failed = f"{named if RELEASES[release].has(Rule.OVERRIDE_FAILURES_NAMED) else ''}{done.logged}"
     return {"deleted": False, "error": f"failed to process the request due to a client error: {failed}"}

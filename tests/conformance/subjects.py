@@ -8,11 +8,14 @@ from typing import Any
 from tests.admission import cases as admission
 from tests.conformance import karmada_cases as karmada
 from tests.conformance import karmada_scheduling, kubefleet_overrides, kubefleet_scheduling
+from tests.delivery.karmada.recording import Recording as KarmadaRecording
 from tests.delivery.karmada.replay import Replay as KarmadaReplay
+from tests.delivery.kubefleet.recording import Recording as KubeFleetRecording
 from tests.delivery.kubefleet.replay import Replay as KubeFleetReplay
 from tests.delivery.replay import Replay
 from tests.rollout import cases as rollout
 from tests.rollout import eviction_cases as eviction
+from tests.vectors import Content
 
 Case = Mapping[str, Any]
 
@@ -41,5 +44,15 @@ SUBJECTS = {
     "kubefleet/scheduling": kubefleet_scheduling.run,
     "kubefleet/validation": run_validation,
 }
-RECORDINGS: Mapping[str, type[Replay[Any, Any]]] = {"karmada-live": KarmadaReplay, "kubefleet-live": KubeFleetReplay}
-"""What replays the recordings of each folder."""
+
+
+def _of_karmada(name: str, content: Content) -> Replay[Any, Any]:
+    return KarmadaReplay.of(KarmadaRecording.of(name, content))
+
+
+def _of_kubefleet(name: str, content: Content) -> Replay[Any, Any]:
+    return KubeFleetReplay.of(KubeFleetRecording.of(name, content))
+
+
+RECORDINGS = {"karmada-live": _of_karmada, "kubefleet-live": _of_kubefleet}
+"""What begins the replay of a recording of each folder."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -14,11 +15,11 @@ from typing import Any
 import pytest
 
 from tests.conformance.__main__ import main
-from tests.conformance.test_golden import GOLDEN
+from tests.vectors import MEMBERS, vectors
 
 CASES = [
     case
-    for case in json.loads((GOLDEN / "kubefleet" / "scheduling.json").read_text())
+    for case in vectors("kubefleet/scheduling")
     if case["name"] in ("edge-pickn-zero", "edge-pickfixed-unknown", "edge-prop-not-a-quantity-errors")
 ]
 ROOT = Path(__file__).parents[2]
@@ -114,16 +115,33 @@ def test_what_cannot_be_run_fails(
 
 def test_a_recording_passes_while_all_that_differs_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "kubefleet-live"
-    shutil.copytree(GOLDEN / "kubefleet-live", folder)
-    good, members = folder / "pickall-nothing-matches.json", folder / "members.json"
+    folder.mkdir()
+    good, members = folder / "pickall-nothing-matches.json", folder / f"{MEMBERS}.json"
+    for file in (good, members):
+        file.write_text(json.dumps(vectors(f"kubefleet-live/{file.stem}")))
     assert main([str(good), str(members)]) == 0
-    assert capsys.readouterr().out == f"{members}: holds no steps\n1 passed, 0 failed\n"
+    assert capsys.readouterr().out == f"kubefleet-live/{MEMBERS}: holds no steps\n1 passed, 0 failed\n"
     good.write_text(good.read_text().replace("found 0 cluster(s)", "found 5 cluster(s)"))
     assert main([str(good)]) == 1
     out = capsys.readouterr().out
     assert out.startswith("kubefleet-live: pickall-nothing-matches: ")
     assert "step 0: ClusterResourcePlacement pickall-not" in out
     assert out.endswith("0 passed, 1 failed\n")
+
+
+def test_an_archive_is_a_folder_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / "karmada.tar.xz"
+    with tarfile.open(archive, "w:xz") as files:
+        for name, content in {"eviction": vectors("karmada/eviction"), "weather": [{"name": "a"}]}.items():
+            text = json.dumps(content).encode()
+            entry = tarfile.TarInfo(f"karmada/{name}.json")
+            entry.size = len(text)
+            files.addfile(entry, io.BytesIO(text))
+    assert main([str(archive)]) == 1
+    assert capsys.readouterr().out == (
+        "karmada/weather: the subject karmada/weather is not built\n"
+        f"{len(vectors('karmada/eviction'))} passed, 1 failed\n"
+    )
 
 
 def test_a_missing_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

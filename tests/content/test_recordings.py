@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,8 +15,10 @@ from fleet_components.model.kubefleet.placement import Placement
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError
 from tests.content.build import obj
-from tests.shared import shared
+from tests.vectors import recordings as names
+from tests.vectors import vectors
 
+FOLDER = "kubefleet-live"
 Hub = dict[ObjectKey, Manifest]
 INVALID = "The resource selectors are invalid: failed to process the request due to a client error: "
 GONE = {
@@ -30,11 +31,11 @@ GONE = {
 
 def recordings() -> Iterator[tuple[str, int, Hub, Mapping[str, Any]]]:
     """Each step of each recording: its name and number, the objects on the hub, and what was seen after it."""
-    for file in sorted(shared("vectors/kubefleet-live").glob("*.json")):
+    for name in names(FOLDER):
         hub: Hub = {}
-        for number, step in enumerate(json.loads(file.read_text()).get("steps", ())):
+        for number, step in enumerate(vectors(f"{FOLDER}/{name}")["steps"]):
             _apply(hub, step)
-            yield file.stem, number, hub, step["after"]
+            yield name, number, hub, step["after"]
 
 
 def _apply(hub: Hub, step: Mapping[str, Any]) -> None:

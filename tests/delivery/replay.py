@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
 from fleet_components import Fleet, FleetArgs
+from fleet_components.admission import Existing, admit
 from fleet_components.content.files import Text
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import Releases
 from fleet_components.plan.fleet import plan_fleet
@@ -26,10 +25,9 @@ from fleet_components.plan.source import Source, gather
 from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
-from tests.delivery.recording import NOW, Data, Key, Objects, Recording, S, Step
+from tests.delivery.recording import NOW, Data, Differing, Key, Objects, Recording, S, Seen, Step, compared
+from tests.delivery.refusals import without_value
 
-RECORDED = RELEASES["main-2026-08"]
-"""The release of KubeFleet whose hubs were recorded."""
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""
 
@@ -39,28 +37,44 @@ R = TypeVar("R", bound=Recording[Any])
 
 @attrs.frozen
 class Difference:
-    """What differs after a step of a recording, in words."""
+    """What differs after a step of a recording.
+
+    Attributes:
+        found: what differs, and how; in words where it is not about something that was seen in either place.
+    """
 
     recording: Recording[Any]
     step: Step
-    words: str
+    found: Differing | str
+
+    @property
+    def words(self) -> str:
+        """How it reads."""
+        return str(self.found)
+
+
+When = Callable[[Difference], bool]
 
 
 @attrs.frozen
 class Known:
-    """A difference that is known.
+    """A difference that is known wherever something holds, in any recording.
 
     Attributes:
         words: how it reads, as a regular expression.
         why: why it is there.
+        source: where that is written: a file of ``docs`` with its heading, or a file of the system and its release.
+        when: whether it holds.
     """
 
     words: str
     why: str
+    source: str
+    when: When
 
     def covers(self, difference: Difference) -> bool:
         """Whether this is it."""
-        return re.match(self.words, difference.words) is not None
+        return re.match(self.words, difference.words) is not None and self.when(difference)
 
 
 @attrs.define(slots=False)
@@ -76,6 +90,7 @@ class Replay(ABC, Generic[R, S]):
         plan: what an update would do now; None before the first step, and where nothing can be planned.
         settled: what the user had written when the last update came to rest; None where it did not.
         unready: what the last run has written and did not become ready.
+        last: what was compared last: what was seen, and what stood here.
     """
 
     recording: R
@@ -86,26 +101,29 @@ class Replay(ABC, Generic[R, S]):
     plan: FleetPlan | None = None
     settled: list[Data] | None = None
     unready: list[Registration] = attrs.field(factory=list)
+    last: list[tuple[Seen, Seen]] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
         for step in self.recording.steps:
-            for words in (*self._carry_out(step), *self.compared(step)):
-                yield Difference(self.recording, step, words)
+            for found in (*self.carried(step), *self.compared(step)):
+                yield Difference(self.recording, step, found)
 
     def unexplained(self) -> Iterator[Difference]:
         """What differs and is not known."""
-        return (one for one in self.differences() if not any(known.covers(one) for known in self.known))
+        return (one for one in self.differences() if not self.explained(one))
+
+    def explained(self, difference: Difference) -> Known | None:
+        """The first rule that a difference comes under."""
+        return next((known for known in self.known if known.covers(difference)), None)
 
     @classmethod
     @abstractmethod
-    def of(cls, file: Path) -> Self:
-        """The replay of the recording in a file."""
+    def of(cls, recording: R) -> Self:
+        """The replay of a recording."""
 
-    @property
-    @abstractmethod
-    def known(self) -> Sequence[Known]:
-        """What may differ."""
+    known: ClassVar[Sequence[Known]]
+    """What may differ."""
 
     @property
     def stack(self) -> str:
@@ -113,8 +131,14 @@ class Replay(ABC, Generic[R, S]):
         return "stack"
 
     @abstractmethod
-    def compared(self, step: S) -> Iterator[str]:
+    def seen(self, step: S) -> Iterator[tuple[Seen, Seen]]:
+        """What was seen after a step, and what stands now: pairs that are compared."""
+
+    def compared(self, step: S) -> Iterator[Differing | str]:
         """What differs between what stands now and what was seen after a step."""
+        self.last = list(self.seen(step))
+        for there, here in self.last:
+            yield from compared(there, here)
 
     @property
     def settings(self) -> Settings:
@@ -131,7 +155,7 @@ class Replay(ABC, Generic[R, S]):
     def planned(self, source: Source) -> None:
         """Take notice of the plan."""
 
-    def _carry_out(self, step: S) -> Iterator[str]:
+    def carried(self, step: S) -> Iterator[str]:
         """Change what the user wrote and update; what the hub refuses must be refused here too."""
         good = dict(self.objects)
         self.before = good | self.broken
@@ -146,18 +170,38 @@ class Replay(ABC, Generic[R, S]):
         yield from self.update(step)
 
     def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
-        """What differs where the update of a step has to be refused, as these objects are, with these reasons."""
-        text = self.refusal(gathered(self.documents(step)))
-        for expected in chain(*refused.values()):
-            if expected not in text:
-                yield f'refused with "{text}", there with "{expected}"'
+        """What differs where the update of a step has to be refused because of each of these objects.
+
+        Args:
+            step: the step.
+            refused: the reasons that the API server gave, by kind and name. What it says of a field that it does not
+                know is said of no object.
+        """
+        text = self.refusal(gathered(self.documents(step), self.recording.releases))
+        for key, expected in refused.items():
+            told = [without_value(words) for words in (text, *self._refusals(key))]
+            if "/".join(filter(None, key[1:])) not in text:
+                yield f"{' '.join(key)} is not refused: {text}"
+            yield from (
+                f'refused with "{told}", there with "{one}"'
+                for one in map(without_value, expected)
+                if not one or not any(one in words for words in told)
+            )
+
+    def _refusals(self, key: Key) -> list[str]:
+        """What the API server says to an object."""
+        if key not in self.objects:
+            return []
+        old = Manifest(self.before[key]) if key in self.before else None
+        context = Existing(tuple(Manifest(data) for data in self.objects.values()), self.recording.releases)
+        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
         documents = self.documents(step)
         if documents == self.settled:
             return
-        source, self.settled = gathered(documents), None
+        source, self.settled = gathered(documents, self.recording.releases), None
         for number in range(_UPDATES):
             text = self._look(source)
             if not text and self.plan and not self.plan.changes:
@@ -175,6 +219,8 @@ class Replay(ABC, Generic[R, S]):
             self.state = self._left(run)
             if run.error:
                 break
+        else:
+            yield f"does not come to rest after {_UPDATES} updates"
         self._look(source)
 
     def refusal(self, source: Source) -> str:
@@ -239,6 +285,6 @@ class Replay(ABC, Generic[R, S]):
         return plan_fleet(both, Past.of(self.state.resources.values(), FLEET), options)
 
 
-def gathered(documents: Iterable[Data]) -> Source:
-    """The source that these documents are."""
-    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), releases=Releases(RECORDED))
+def gathered(documents: Iterable[Data], releases: Releases) -> Source:
+    """The source that these documents are, for a hub of a release."""
+    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))), releases=releases)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -18,13 +17,12 @@ from fleet_components.review.planning.survey import Survey
 from fleet_components.review.showing.markdown import to_markdown
 from fleet_components.review.showing.table import plan_table
 from tests.delivery.karmada.recording import Recording as OfKarmada
-from tests.delivery.kubefleet.recording import MEMBERS
 from tests.hub.karmada import settled
 from tests.hub.karmada.api import Api
 from tests.hub.karmada.recorded import ControlPlane
 from tests.hub.kubefleet import planned as kubefleet
 from tests.hub.kubefleet.test_recordings import observations
-from tests.shared import SHARED
+from tests.vectors import recordings
 
 INTERNAL = re.compile(
     r"\b(memory|claim|schedule|decisions|bindings)\.\w|\b(digests?|subjects?|standing|wire|roster)\b|<[A-Z]\w+|"
@@ -34,18 +32,14 @@ INTERNAL = re.compile(
 ALLOWED = re.compile(r"what is remembered of|status: True|\"True\"|'True'|=True")
 
 
-def names(folder: str) -> list[Path]:
-    return sorted(file for file in (SHARED / "vectors" / folder).glob("*.json") if file.name != MEMBERS)
-
-
-def of_kubefleet(file: Path) -> Iterator[FleetPlan]:
-    seen = observations(file.stem)
+def of_kubefleet(name: str) -> Iterator[FleetPlan]:
+    seen = observations(name)
     yield from map(kubefleet.planned, seen)
     yield from (kubefleet.planned(after, past=kubefleet.past_of(before)) for before, after in pairwise(seen))
 
 
-def of_karmada(file: Path) -> Iterator[FleetPlan]:
-    recording = OfKarmada.read(file)
+def of_karmada(name: str) -> Iterator[FleetPlan]:
+    recording = OfKarmada.kept(name)
     hub, before = ControlPlane(recording), None
     for step in recording.steps:
         seen = read_hub(Api(tuple(hub.objects(step))).listing())
@@ -66,9 +60,14 @@ def shown(plan: FleetPlan) -> Iterator[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("file", [*names("kubefleet-live"), *names("karmada-live")], ids=lambda file: file.stem)
-def test_no_plan_tells_of_what_it_is_made_of(file: Path) -> None:
-    plans = of_kubefleet if file.parent.name == "kubefleet-live" else of_karmada
-    lines = [line for plan in plans(file) for text in shown(plan) for line in text.splitlines()]
+@pytest.mark.parametrize(
+    ("plans", "name"),
+    [
+        *((of_kubefleet, name) for name in recordings("kubefleet-live")),
+        *((of_karmada, name) for name in recordings("karmada-live")),
+    ],
+)
+def test_no_plan_tells_of_what_it_is_made_of(plans: Callable[[str], Iterator[FleetPlan]], name: str) -> None:
+    lines = [line for plan in plans(name) for text in shown(plan) for line in text.splitlines()]
     assert lines
     assert sorted({line for line in lines if INTERNAL.search(ALLOWED.sub("", line))}) == []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.karmada.webster import divide, larger_names_first
-from tests.shared import shared
+from tests.vectors import vectors
 
 WEIGHTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2**40) | st.integers(0, 4), min_size=1)
 TOTALS = st.integers(0, 60)
@@ -68,7 +67,7 @@ def test_ties_follow_the_hash_of_the_uid(uid: str, larger: bool) -> None:
 
 
 def test_static_weights_divide_as_the_real_scheduler_did() -> None:
-    cases = json.loads(shared("vectors/karmada/scheduling.json").read_text())
+    cases = vectors("karmada/scheduling")
     compared = 0
     for case in cases:
         weights = _static_weights(case)

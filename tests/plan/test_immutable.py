@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,15 +17,15 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import FORMAT
 from fleet_components.plan.state import StoredResource
 from tests.plan.stack import Stack
+from tests.vectors import vectors
 
-RECORDED = Path(__file__).parents[1] / "admission" / "data"
 FLEET = "placement.kubernetes-fleet.io/v1beta1"
 
 
 def recorded() -> Iterator[Any]:
     """Updates that an API server answered, of what is fine as a new object on either side."""
-    for file in sorted(RECORDED.glob("kubefleet*.json")):
-        for case in json.loads(file.read_text()):
+    for name in ("validation", "validation-more"):
+        for case in vectors(f"kubefleet/{name}"):
             if "oldObject" in case and (case["object"]["apiVersion"], case["kind"]) in KINDS:
                 context = [Manifest(one) for one in case.get("context", ())]
                 old, new = (

@@ -7,15 +7,18 @@ from typing import Any
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PlacementPolicy, Strategy
+from fleet_components.model.kubefleet.release import RELEASES, Rule
 from fleet_components.rollout.strategy import target_of
-from tests.rollout.one_pass import Binding, Condition, one_pass
+from tests.rollout.one_pass import PENDING, Binding, Condition, one_pass
 
 
 def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     """What one pass decides for the case, in the form of its ``expected``."""
     strategy = decode(Strategy, case["strategy"] or {})
     policy = decode(PlacementPolicy, case["policy"] or {})
-    decided = one_pass([binding(b) for b in case["bindings"]], strategy.rolling_update, target_of(policy))
+    decided = one_pass(
+        [binding(b, case["release"]) for b in case["bindings"]], strategy.rolling_update, target_of(policy)
+    )
     return {
         "actNow": list(decided.act_now),
         "blocked": list(decided.blocked),
@@ -25,14 +28,15 @@ def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def binding(binding: Mapping[str, Any]) -> Binding:
-    """A binding of a case."""
+def binding(binding: Mapping[str, Any], release: str) -> Binding:
+    """A binding of a case, as a release of KubeFleet sees it."""
     return Binding(
         binding["cluster"],
         binding["state"],
         tuple(_condition(condition) for condition in binding["conditions"]),
         binding["upToDate"],
         binding.get("deleting", False),
+        PENDING if RELEASES[release].has(Rule.PENDING_NOT_FAILED) else (),
     )
 
 

@@ -5,7 +5,7 @@ Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/rollout/controller.go``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Literal
 
@@ -18,7 +18,8 @@ BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
 
 _CLEAN_UP_SECONDS = 5
 _FAILING = ("Overridden", "WorkSynchronized", "Applied", "Available")
-_IN_PROGRESS = {"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"}
+PENDING = frozenset({"OverriddenPending", "WorkNotSynchronizedYet", "ApplyPending", "ResourceNotAvailableYet"})
+"""What is not a failure since kubefleet-dev/kubefleet#670."""
 _UNTRACKABLE = {"NotAllWorkAreAvailabilityTrackable", "WorkNotTrackable"}
 
 
@@ -51,6 +52,7 @@ class Binding:
         conditions: at most one condition per type.
         up_to_date: whether it has the latest resources and overrides.
         deleting: whether it has a deletion timestamp.
+        pending: the reasons of a condition that has not failed, though it is False.
     """
 
     cluster: str
@@ -58,6 +60,7 @@ class Binding:
     conditions: tuple[Condition, ...] = ()
     up_to_date: bool = False
     deleting: bool = False
+    pending: Collection[str] = PENDING
 
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of that type if it refers to the current generation, else None."""
@@ -71,7 +74,7 @@ class Binding:
         progress. Therefore a cluster that is still applying counts as failed.
         """
         current = (self.condition(kind) for kind in _FAILING)
-        return any(c and c.status == "False" and c.reason not in _IN_PROGRESS for c in current)
+        return any(c and c.status == "False" and c.reason not in self.pending for c in current)
 
     @property
     def can_be_ready(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +17,7 @@ from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollou
 from fleet_components.rollout.run_record import RunRecord, preempted
 from fleet_components.rollout.strategy import External, Stage, UpdateRun, read_update_run
 from tests.rollout.world import World
-from tests.shared import shared
+from tests.vectors import vectors
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LABELS = {
@@ -416,7 +415,7 @@ def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
 
 
 def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
-    recorded = json.loads((shared("vectors/kubefleet-live") / "staged0-never-available.json").read_text())
+    recorded = vectors("kubefleet-live/staged0-never-available")
     failed = next(one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2")
     (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
     stages = tuple(Stage(one["stageName"]) for one in failed["status"]["stagesStatus"])

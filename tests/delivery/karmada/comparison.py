@@ -57,24 +57,39 @@ def copies_here(state: StackState) -> Seen:
     """The objects of a stack, of the kinds that are recorded on members."""
     found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name]
     return {
-        f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": _fields(r.inputs)
+        f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": fields(r.inputs)
         for r in found
         if r.inputs["kind"] in RECORDED
     }
 
 
 def bindings_there(step: Step) -> Seen:
-    """The recorded bindings."""
+    """The recorded bindings; one that was attached to others, and is no more, stays empty on the hub and counts for nothing
+    (``pkg/dependenciesdistributor`` of Karmada 1.19 takes the requirement away and leaves the binding).
+    """
     claims = {(data["kind"], data["name"]): _policy(data) for data in step.after["templates"]}
     return {
-        f"{b['resource']['kind']} {b['resource']['name']}": _binding_there(b, claims) for b in step.after["bindings"]
+        f"{b['resource']['kind']} {b['resource']['name']}": _binding_there(b, claims)
+        for b in step.after["bindings"]
+        if counts(b)
     }
 
 
 def bindings_here(outcomes: Mapping[str, TemplateOutcome]) -> Seen:
-    """What was decided, of the templates that Karmada would have bindings for."""
+    """What was decided, of the templates that Karmada has bindings for: that it has claimed, or that go along."""
     named = {_kind_and_name(key): outcome for key, outcome in outcomes.items()}
-    return {name: _binding_here(outcome) for name, outcome in named.items() if outcome.record.memory.claim.bound}
+    return {name: _binding_here(outcome) for name, outcome in named.items() if is_bound(outcome)}
+
+
+def is_bound(outcome: TemplateOutcome) -> bool:
+    """Whether Karmada has a binding for a template."""
+    memory = outcome.record.memory
+    return bool(memory.claim.bound or memory.schedule.required_by)
+
+
+def counts(binding: Data) -> bool:
+    """Whether a binding is for anything."""
+    return any(binding.get(part) for part in ("placement", "clusters", "requiredBy")) or bool(_policy(binding))
 
 
 def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict[str, Any]:
@@ -89,6 +104,7 @@ def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict
         "group": binding.get("schedulerObservingAffinityName", ""),
         "evictions": [_task_there(task) for task in binding.get("gracefulEvictionTasks") or ()],
         "policy": _policy(binding),
+        "requiredBy": {one["name"]: sorted(dict(_targets(one))) for one in binding.get("requiredBy") or ()},
         **claim,
     }
 
@@ -102,6 +118,7 @@ def _binding_here(outcome: TemplateOutcome) -> dict[str, Any]:
         "group": memory.schedule.observed_group,
         "evictions": [_task_here(cluster, task) for cluster, task in memory.schedule.evictions.items()],
         "policy": f"{memory.policy.kind} {memory.policy.name}" if memory.policy else "",
+        "requiredBy": {_binding_name(key): sorted(members) for key, members in memory.schedule.required_by.items()},
         "claim": f"{claim.kind} {claim.name}" if (claim := memory.claim.policy) else "",
     }
 
@@ -134,7 +151,8 @@ def _policy(data: Data) -> str:
     return next(found, "")
 
 
-def _fields(data: Data) -> dict[str, Any]:
+def fields(data: Data) -> dict[str, Any]:
+    """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _at(data, path) for field, path in _FIELDS.items()}
     plain = {field: _plain(field, _DEFAULTS.get(field) if value is None else value) for field, value in found.items()}
     return {**plain, "overwrites": "pulumi.com/patchForce" in (_at(data, _FIELDS["annotations"]) or {})}
@@ -153,6 +171,12 @@ def _at(data: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         data = data.get(name) if isinstance(data, Mapping) else None
     return data
+
+
+def _binding_name(key: str) -> str:
+    """``namespace/Kind.group/name`` as ``name-kind``, which is the name of its binding."""
+    kind, _, name = _kind_and_name(key).partition(" ")
+    return f"{name}-{kind.lower()}"
 
 
 def _kind_and_name(key: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import attrs
 
 from tests.delivery import recording
 from tests.delivery.recording import Data, Key, Objects, ours
+from tests.delivery.refusals import reasons
 
 _NODE = {"cpu": 6, "memory": 64 * 2**30, "pods": 100}
 _FREE_NODE = "3"
@@ -40,7 +42,7 @@ _ADDED = ("propagationpolicy.karmada.io/", "controller-uid", "job-name")
 """Parts of the names of labels and annotations that an object gets on the hub."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Step(recording.Step):
     """One step.
 
@@ -65,19 +67,23 @@ class Recording(recording.Recording[Step]):
     """One recording.
 
     Attributes:
-        without: a kind that is left out, as we refuse it.
+        without: kinds that are left out, as we refuse them.
     """
 
-    without: str = ""
+    folder: ClassVar[str] = "karmada-live"
+    without: frozenset[str] = frozenset()
 
     @property
     def namespace(self) -> str:
         """Where everything is that names no other place."""
         return str(self.data["namespace"])
 
-    @property
-    def steps(self) -> Iterator[Step]:
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
         """The steps in order."""
+        return tuple(self._read())
+
+    def _read(self) -> Iterator[Step]:
         capacity, answers = self._at_first(), dict[Key, str]()
         for number, data in enumerate(self.data["steps"]):
             answers |= _answers(data["after"].get("events", ()))
@@ -93,6 +99,27 @@ class Recording(recording.Recording[Step]):
         timeout = re.search(r"--graceful-eviction-timeout=(\d+)(s|m)", setup)
         seconds = {"gracefulEvictionTimeout": int(timeout[1]) * (60 if timeout[2] == "m" else 1)} if timeout else {}
         return {"exact": True, "preemption": preemption, "noExecuteEviction": eviction, **seconds}
+
+    @cached_property
+    def unhealthy(self) -> dict[Key, list[str]]:
+        """The members that workloads were evicted from because they did not work there, by kind and name."""
+        found: dict[Key, list[str]] = {}
+        if not self._fails_over:
+            return found
+        for step in self.data["steps"]:
+            bound = {one["name"].rpartition("/")[2]: one["resource"] for one in step["after"]["bindings"]}
+            for _, _, _, kind, name, state in step["after"]["timeline"]:
+                members = [one for one in state.get("evicting", ()) if state["agg"].get(one) == "applied Unhealthy"]
+                if members and kind.endswith("Binding") and name in bound:
+                    key = bound[name]["kind"], bound[name]["name"]
+                    found[key] = sorted({*found.get(key, ()), *members})
+        return found
+
+    @property
+    def _fails_over(self) -> bool:
+        """Whether a policy has workloads evicted that do not work."""
+        written = (data for step in self.data["steps"] for data in step.get("apply", ()))
+        return any("application" in (data.get("spec", {}).get("failover") or {}) for data in written)
 
     @property
     def odd(self) -> dict[tuple[str, str], bool]:
@@ -111,14 +138,13 @@ class Recording(recording.Recording[Step]):
         for action in step.data.get("do", ()):
             for data in (action[verb] for verb in ("apply", "create") if verb in action):
                 self._write(objects, _as_it_was(data, step))
-            if "delete" in action:
-                objects.pop((action["delete"]["kind"], action["delete"]["name"]), None)
+            if "delete" in action and _deleted(action) not in _refusals(step):
+                objects.pop(_deleted(action), None)
 
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
-        """What the webhooks refused, with their reason."""
-        answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
-        refused = {_named(one["on"]): (one["message"].partition("denied the request: ")[2],) for one in answers}
-        return {key: words for key, words in refused.items() if key in objects}
+        """What was refused, with the reasons."""
+        deleted = {_deleted(action) for action in step.data.get("do", ()) if "delete" in action}
+        return {key: words for key, words in _refusals(step).items() if key in objects and key not in deleted}
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:
         """The settings, the members as they were seen after a step with what was free before it, and the objects."""
@@ -128,7 +154,7 @@ class Recording(recording.Recording[Step]):
 
     def _write(self, objects: Objects, data: Data) -> None:
         metadata = {"namespace": self.namespace, **data["metadata"]}
-        if data["kind"] != self.without:
+        if data["kind"] not in self.without:
             objects[data["kind"], metadata["name"]] = {**data, "metadata": metadata}
 
     def _member(self, seen: Data, step: Step, objects: Objects) -> dict[str, Any]:
@@ -208,6 +234,16 @@ def _enablements(served: Mapping[str, str]) -> list[dict[str, Any]]:
         {"groupVersion": version, "resources": [{"name": kind.lower(), "kind": kind} for kind in kinds.split()]}
         for version, kinds in served.items()
     ]
+
+
+def _refusals(step: Step) -> dict[Key, tuple[str, ...]]:
+    """The reasons of all that was refused in a step, by kind and name."""
+    answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
+    return {_named(one["on"]): reasons(one["message"]) for one in answers}
+
+
+def _deleted(action: Data) -> Key:
+    return action["delete"]["kind"], action["delete"]["name"]
 
 
 def _named(text: str) -> tuple[str, str]:

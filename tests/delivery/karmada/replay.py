@@ -6,41 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
 from itertools import count
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
 from fleet_components.plan.karmada.record import template_uid
 from tests.delivery import replay
 from tests.delivery.karmada.comparison import bindings_here, bindings_there, copies_here, copies_there
-from tests.delivery.karmada.known import KNOWN, REFUSED, UNHEALTHY
+from tests.delivery.karmada.known import KNOWN, REFUSED
 from tests.delivery.karmada.recording import Recording, Step
 from tests.delivery.karmada.statuses import statuses_here, statuses_there
-from tests.delivery.recording import Data, compared, ours
+from tests.delivery.recording import Data, Seen, ours
 from tests.delivery.replay import Known, gathered
 
 
 @attrs.define(slots=False)
 class Replay(replay.Replay[Recording, Step]):
-    """A recording on its way.
+    """A recording on its way."""
 
-    Attributes:
-        unhealthy: the members on which its Deployment ``nginx`` does not work.
-    """
-
-    unhealthy: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    known: ClassVar[Sequence[Known]] = KNOWN
 
     @classmethod
-    def of(cls, file: Path) -> Self:
-        """Without a kind that we refuse, and with the members on which the application does not work."""
-        without = REFUSED.get(file.stem, ("", ""))[0]
-        return cls(attrs.evolve(Recording.read(file), without=without), unhealthy=UNHEALTHY.get(file.stem, ()))
-
-    @property
-    def known(self) -> Sequence[Known]:
-        """By recording."""
-        return KNOWN.get(self.recording.name, ())
+    def of(cls, recording: Recording) -> Self:
+        """Without the kinds that we refuse."""
+        return cls(attrs.evolve(recording, without=frozenset(REFUSED)))
 
     @cached_property
     def stack(self) -> str:
@@ -54,27 +43,34 @@ class Replay(replay.Replay[Recording, Step]):
         if step.pruned:
             yield from self.must_refuse(step, {("",): tuple(step.pruned)})
             self.objects = {key: _without(data, step.pruned) for key, data in self.objects.items()}
-        if self.unhealthy:
+        if self.recording.unhealthy:
             before = self.recording.documents(self.objects, step)
-            self.state = self.run(step, gathered(before)).state()
+            self.state = self.run(step, gathered(before, self.recording.releases)).state()
         yield from super().update(step)
 
     def documents(self, step: Step) -> list[Data]:
         """With where the application does not work."""
         return [*self._health(), *super().documents(step)]
 
-    def compared(self, step: Step) -> Iterator[str]:
+    def seen(self, step: Step) -> Iterator[tuple[Seen, Seen]]:
         """The copies on the members, the bindings, and all statuses."""
         templates = tuple(self.plan.of("Template")) if self.plan else ()
-        yield from compared(copies_there(step), copies_here(self.state))
-        yield from compared(bindings_there(step), bindings_here({one.subject.key: one.outcome for one in templates}))
-        yield from compared(statuses_there(step), statuses_here(step, templates))
+        yield copies_there(step), copies_here(self.state)
+        yield bindings_there(step), bindings_here({one.subject.key: one.outcome for one in templates})
+        yield statuses_there(step), statuses_here(step, templates)
 
     def _health(self) -> list[Data]:
-        if ("Deployment", "nginx") not in self.objects or not self.unhealthy:
-            return []
-        web = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": self.recording.namespace, "name": "nginx"}
-        return [ours("ApplicationHealth", {"unhealthy": [{**web, "cluster": name} for name in self.unhealthy]})]
+        unhealthy = [
+            {
+                **{part: self.objects[key][part] for part in ("apiVersion", "kind")},
+                **{part: self.objects[key]["metadata"][part] for part in ("namespace", "name")},
+                "cluster": member,
+            }
+            for key, members in self.recording.unhealthy.items()
+            if key in self.objects
+            for member in members
+        ]
+        return [ours("ApplicationHealth", {"unhealthy": unhealthy})] if unhealthy else []
 
 
 def _full(stack: str) -> str:

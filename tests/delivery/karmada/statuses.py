@@ -7,6 +7,7 @@ from typing import Any
 
 from fleet_components.plan.subject import Decided
 from fleet_components.status.karmada import api_objects
+from tests.delivery.karmada.comparison import counts, is_bound
 from tests.delivery.karmada.members import TOLD, observed
 from tests.delivery.karmada.recording import Step
 from tests.delivery.recording import Data, Seen
@@ -14,7 +15,7 @@ from tests.delivery.recording import Data, Seen
 
 def statuses_there(step: Step) -> Seen:
     """The recorded statuses."""
-    bound = {(b["resource"]["kind"], b["resource"]["name"]): b for b in step.after["bindings"]}
+    bound = {(b["resource"]["kind"], b["resource"]["name"]): b for b in step.after["bindings"] if counts(b)}
     templates = {(one["kind"], one["name"].rpartition("/")[2]): one for one in step.after["templates"]}
     found = (
         _statuses(kind, name, binding, templates.get((kind, name), {}).get("status"))
@@ -25,7 +26,7 @@ def statuses_there(step: Step) -> Seen:
 
 def statuses_here(step: Step, templates: Iterable[Decided]) -> Seen:
     """Our own, of the templates that have bindings, from what is known of their copies after a step."""
-    found = (_ours(step, one) for one in templates if one.outcome.record.memory.claim.bound)
+    found = (_ours(step, one) for one in templates if is_bound(one.outcome))
     return {name: status for pairs in found for name, status in pairs}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -30,18 +30,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("data", "rules")},
 }
 """Where the fields are of which the recordings tell."""
-_KINDS = (
-    "Namespace",
-    "ConfigMap",
-    "Deployment",
-    "ClusterRole",
-    "ResourceQuota",
-    "Job",
-    "Service",
-    "Widget",
-    "CustomResourceDefinition",
-)
-"""The kinds of which the recordings tell, where they have the fields above."""
 _STAMPS = ("kubernetes-fleet.io/last-applied", "kubernetes-fleet.io/spec-hash", "fleet-components/", "pulumi.com/")
 _STAMPS_OF_JOBS = ("controller-uid", "job-name")
 """Parts of the names of annotations and labels that are no user's."""
@@ -204,10 +192,10 @@ def sent(state: StackState) -> dict[tuple[str, str], list[Data]]:
     return found
 
 
-def copies_here(state: StackState) -> Seen:
-    """The objects of a stack."""
-    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in _KINDS]
-    return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": _fields(r.inputs) for r in found}
+def copies_here(state: StackState, kinds: Collection[str]) -> Seen:
+    """The objects of a stack, of these kinds."""
+    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in kinds]
+    return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": fields(r.inputs) for r in found}
 
 
 def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Data]]:
@@ -311,7 +299,8 @@ def identity(key: Key, version: str) -> str:
     return f"{version} {_name(*key)}"
 
 
-def _fields(data: Data) -> Data:
+def fields(data: Data) -> Data:
+    """An object of a stack, or one that somebody has written on a member, as recordings tell of it."""
     found = {field: _plain(field, _at(data, path)) for field, path in _FIELDS.items()}
     pod = _at(data, ("spec", "template", "spec", "containers"))
     spec = {field: _plain(field, value) for field, value in {**_DEFAULTS, **(data.get("spec") or {})}.items()}

@@ -2,341 +2,190 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any
-
-import attrs
-
-from tests.delivery.kubefleet.recording import key_of
-from tests.delivery.recording import Data, Step
-from tests.delivery.replay import Difference, Known
-
-When = Callable[[Difference], bool]
-
-
-@attrs.frozen
-class Rule(Known):
-    """A difference that is known wherever something holds.
-
-    Attributes:
-        when: whether it holds.
-        seen_in: a recording in which no rule before it covers what it covers.
-    """
-
-    when: When
-    seen_in: str
-
-    def covers(self, difference: Difference) -> bool:
-        """Whether this is it."""
-        return super().covers(difference) and self.when(difference)
-
-
-def _steps(difference: Difference) -> Iterator[Step]:
-    """The steps up to the one of the difference."""
-    return (step for step in difference.recording.steps if step.number <= difference.step.number)
-
-
-def _strategies(difference: Difference) -> Iterator[Data]:
-    """The strategies of placements as they were written or changed, up to the step."""
-    for step in _steps(difference):
-        for data in (*step.data.get("apply", ()), *(patch["merge"] for patch in step.data.get("patch", ()))):
-            strategy = data.get("spec", {}).get("strategy")
-            yield from [strategy] if isinstance(strategy, dict) else []
-
-
-def _applies(**fields: Any) -> When:
-    """A placement has an apply strategy with these fields."""
-
-    def holds(difference: Difference) -> bool:
-        return any(fields.items() <= one.get("applyStrategy", {}).items() for one in _strategies(difference))
-
-    return holds
-
-
-def _did(words: str) -> When:
-    """The user did something that is told in words, in this step or before."""
-    return lambda difference: any(re.search(words, step.data.get("action", "")) for step in _steps(difference))
-
-
-def _by_hand(difference: Difference) -> bool:
-    """Somebody changed this object on this member."""
-    cluster, kind, name = difference.words.split(": ")[0].split()
-    touched = {
-        (action["cluster"], key_of(data))
-        for step in _steps(difference)
-        for action in step.data.get("memberAction", ())
-        for data in (action[verb] for verb in ("apply", "object", "delete") if verb in action)
-    }
-    namespace, _, plain = name.rpartition("/")
-    return (cluster, (kind, namespace, plain)) in touched
-
-
-def _drifted(difference: Difference) -> bool:
-    """A placement stops where a member has drifted, and one has."""
-    touched = any(step.data.get("memberAction") for step in _steps(difference))
-    return touched and _applies(whenToApply="IfNotDrifted")(difference)
-
-
-def _fails(difference: Difference) -> bool:
-    """An override fails on a member."""
-    return any(one["reason"] == "OverriddenFailed" for one in _conditions(difference.step))
-
-
-def _taken_over(difference: Difference) -> bool:
-    """Another update run came after this one."""
-    seen = difference.step.after.get("hubObjects", ())
-    runs = [one["name"] for one in seen if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
-    return any(f" {name}: " in difference.words for name in runs[:-1])
-
-
-def _of_nothing(difference: Difference) -> bool:
-    """An eviction names a placement that is not there."""
-    there = {one["name"] for one in difference.step.after["placements"] if not one.get("absent")}
-    seen = (one for one in difference.step.after["hubObjects"] if f" {one['name']}: " in difference.words)
-    return all(one["spec"]["placementName"] not in there for one in seen)
-
-
-def _unopened(difference: Difference) -> bool:
-    """An envelope cannot be opened."""
-    return any(one["reason"] == "SyncWorkFailed" for one in _conditions(difference.step))
-
-
-def _left(difference: Difference) -> bool:
-    """A member has left the fleet."""
-    gone = [
-        data for step in _steps(difference) for data in step.data.get("delete", ()) if data["kind"] == "MemberCluster"
-    ]
-    return any(data["metadata"]["name"] in difference.words for data in gone)
-
-
-def _silent(difference: Difference) -> bool:
-    """The agent of a member is stopped."""
-    actions = [step.data.get("action", "") for step in _steps(difference)]
-    told = [re.match(r"agent of \w+ (stopped|started)", action) for action in actions]
-    return [match[1] for match in told if match][-1:] == ["stopped"]
-
-
-def _ahead(difference: Difference) -> bool:
-    """The hub has counted something that stood there only for a while, or that no member could take."""
-    there, here = (re.findall(r"\b\d+", part.rpartition(": ")[2]) for part in difference.words.rsplit(", here "))
-    return _in_between(difference) and list(map(int, there)) > list(map(int, here))
-
-
-def _in_between(difference: Difference) -> bool:
-    return any(
-        re.search("create (it )?again|create it at once", step.data.get("action", ""))
-        or any(data["kind"] == "Namespace" for data in step.data.get("delete", ()))
-        or "were created before" in step.data.get("note", "")
-        or any(data["kind"] == "CustomResourceDefinition" for data in step.data.get("apply", ()))
-        or any(condition["reason"] == "SyncWorkFailed" for condition in _conditions(step))
-        for step in _steps(difference)
-    )
-
-
-def _conditions(step: Step) -> Iterator[Data]:
-    return (condition for binding in step.after["bindings"] for condition in binding.get("conditions", ()))
-
-
-def _on_its_way(difference: Difference) -> bool:
-    """A rolling update had not come to its end when the recording went on."""
-    external = any(one.get("type") == "External" for one in _strategies(difference))
-    return not external and any(
-        one.get("deleting") or one["state"] != "Bound" for one in difference.step.after["bindings"]
-    )
-
-
-def _waits(difference: Difference) -> bool:
-    """Members wait until the time is over in which nobody can tell whether objects of another are ready."""
-    return any(one["reason"] == "NotAllWorkAreAvailabilityTrackable" for one in _conditions(difference.step))
-
-
-def _nothing_selected(difference: Difference) -> bool:
-    """The hub had none of the content, as the namespace of an earlier recording was still going."""
-    return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
-
-
-def _early(difference: Difference) -> bool:
-    """A run that takes the newest content has taken the one before a change, as a hub collects changes for some time."""
-    changed = sum(
-        any("StagedUpdateRun" not in patch["object"]["kind"] for patch in step.data.get("patch", ()))
-        for step in _steps(difference)
-    )
-    seen = (one for step in _steps(difference) for one in step.after.get("hubObjects", ()))
-    runs = (one for one in seen if one["kind"].endswith("StagedUpdateRun"))
-    used = [one["status"]["resourceSnapshotIndexUsed"] for one in runs if "status" in one]
-    return bool(used) and changed > max(map(int, used))
-
-
-def _moves(difference: Difference) -> bool:
-    """The policy asks for other members."""
-    patches = (patch["merge"].get("spec", {}) for patch in difference.step.data.get("patch", ()))
-    return any("affinity" in (spec.get("policy") or {}) for spec in patches)
-
-
-def _namespace_goes(difference: Difference) -> bool:
-    """The placement that had brought the namespace of an object is gone."""
-    gone = {key_of(data) for step in _steps(difference) for data in step.data.get("delete", ())}
-    written = [
-        data for step in difference.recording.steps for data in step.data.get("apply", ()) if key_of(data) in gone
-    ]
-    brought = {one.get("name") for data in written for one in data.get("spec", {}).get("resourceSelectors", ())}
-    return any(f" {name}/" in difference.words for name in brought)
-
+from tests.delivery.kubefleet.behind import unfinished, waits
+from tests.delivery.kubefleet.conditions import (
+    ahead,
+    applies,
+    by_hand,
+    change_untold,
+    conflicts_with_itself,
+    drifted,
+    entries_in_any_order,
+    fails,
+    field_left,
+    forgotten,
+    immutable,
+    left,
+    moves,
+    moves_nothing,
+    moving,
+    namespace_goes,
+    not_synchronized,
+    nothing_selected,
+    of_nothing,
+    on_its_way,
+    only_immutable,
+    owned_twice,
+    pending,
+    same_failure,
+    silent,
+    stuck_at_once,
+    taken_over,
+    unopened,
+    untold,
+)
+from tests.delivery.replay import Known
 
 INDEX = r"(\S+ \S+: index(es)?|binding \S+ \S+: resources) "
-BLOCKED = r"\S+ \S+( on cluster\d)?: (order |condition \S+ (\('False', 'RolloutNotStartedYet'|None, here ))"
-"""What a hub shows of members that wait, and of their placement, where they do not wait here."""
-STATUS = (
-    r"\S+ \S+( on cluster\d)?: "
-    r"(order|condition \S+|failedPlacements|driftedPlacements|diffedPlacements|overrides) "
-)
+PLACEMENT = r"(Cluster)?ResourcePlacement \S+( on \S+)?: "
+BINDING = r"binding \S+ \S+: "
 RUN = r"\S*StagedUpdateRun \S+: "
 COPY = r"cluster\d \S+ [^\s:]+: "
-KNOWN: tuple[Rule, ...] = (
-    Rule(COPY, "what others made or changed on a member is not seen", _by_hand, "reportdiff-only-ifnodiff"),
-    Rule(
-        rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
+HELD = rf"({COPY}|{PLACEMENT}(order|condition|overrides) |{BINDING}(state|resources|only) )"
+"""What a hub shows of members that wait, of their placement, and of what is on them."""
+KNOWN: tuple[Known, ...] = (
+    Known(
+        COPY,
+        "what others have made or changed on a member is not seen in process",
+        "docs/delivery.md#what-stood-before",
+        by_hand,
+    ),
+    Known(
+        HELD,
         "an object that has drifted is left alone by itself: its member gets everything else, and others do not wait",
-        _drifted,
-        "drift-ifnotdrifted-partial",
+        "docs/delivery.md#drift-that-is-left-alone",
+        lambda one: drifted(one) and waits(one),
     ),
-    Rule(
-        rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
+    Known(
+        HELD,
         "what others have set on a member is not seen in process; an update is refused because of that conflict",
-        _applies(type="ServerSideApply"),
-        "serversideapply-conflict",
+        "docs/delivery.md#apply-strategies",
+        lambda one: applies(type="ServerSideApply")(one) and (waits(one) or field_left(one)),
     ),
-    Rule(
-        r"\S+ \S+ on cluster\d: failedPlacements .*work-api-agent",
+    Known(
+        rf"{PLACEMENT}failedPlacements .*work-api-agent",
         "an agent of KubeFleet conflicts with what it wrote itself, as it wrote it first in another way",
-        _applies(type="ServerSideApply"),
-        "serversideapply-conflict",
+        "pkg/controllers/workapplier/apply.go (KubeFleet 0.3.1)",
+        lambda one: applies(type="ServerSideApply")(one) and conflicts_with_itself(one),
     ),
-    Rule(
-        "refused: .*is brought to cluster1 by .* and .*FailedToTakeOver",
+    Known(
+        "refused: .*is brought to cluster\\d by .* and .*FailedToTakeOver",
         "two placements of one object are refused, where a hub fails to take over",
-        lambda _: True,
-        "two-crps-same-object",
+        "docs/delivery.md#who-owns-an-object",
+        owned_twice,
     ),
-    Rule(
+    Known(
         "refused: .*the whole scheduling cycle fails on it",
         "a failing cycle refuses the update, where a hub says that scheduling is pending",
-        lambda _: True,
-        "pickn-property-k8s-version",
+        "docs/kubefleet-and-karmada.md#where-we-do-better",
+        pending,
     ),
-    Rule(
+    Known(
         INDEX,
         "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
-        _ahead,
-        "select-crd-and-cr",
+        "docs/delivery.md#what-is-guarded",
+        ahead,
     ),
-    Rule(
-        rf"({COPY}|{BLOCKED}|\S+ \S+ on cluster\d: overrides \[\]|binding \S+ \S+: resources)",
+    Known(
+        HELD,
         "an override that fails holds its member alone, and others do not wait behind the budget for it",
-        _fails,
-        "override-cro-clusterrole",
+        "docs/delivery.md#overrides",
+        lambda one: fails(one) and waits(one),
     ),
-    Rule(
-        rf"({COPY}|{STATUS}|binding )",
+    Known(
+        HELD,
         "a member whose agent is silent is reached all the same, and others do not wait for it",
-        _silent,
-        "member-agent-down",
+        "docs/delivery.md#after-a-failure",
+        lambda one: silent(one) and (waits(one) or unfinished(one)),
     ),
-    Rule(
+    Known(
         rf"({COPY}|binding \S+ cluster\d: )only there",
         "a member that leaves the fleet is emptied, unless it is marked as lost",
-        _left,
-        "member-leaves-agent-dead",
+        "docs/delivery.md#a-member-that-is-lost",
+        left,
     ),
-    Rule(
+    Known(
         "takes another update",
         "an update leaves members at its end, so that what needs their room comes with the next one",
-        _moves,
-        "policy-change-moves-2",
+        "docs/delivery.md#rollouts-of-several-updates",
+        moves,
     ),
-    Rule(
-        rf"({COPY}|{STATUS}|binding |\S+ \S+: entries )",
+    Known(
+        rf"({HELD}|{PLACEMENT}entries )",
         "the recording went on while a rolling update was on its way; here each update comes to its end",
-        _on_its_way,
-        "revision-history-policy",
+        "docs/delivery.md#waves",
+        lambda one: on_its_way(one) and (waits(one) or moving(one) or entries_in_any_order(one)),
     ),
-    Rule(
-        rf"({COPY}only here|{BLOCKED})",
+    Known(
+        rf"({COPY}only here|{HELD})",
         "the recording went on while members waited for what nobody can tell; here each update comes to its end",
-        _waits,
-        "select-crd-and-cr",
+        "docs/delivery.md#waves",
+        lambda one: untold(one) and waits(one),
     ),
-    Rule(
-        rf"({COPY}only here|\S+ \S+: selected \[\])",
+    Known(
+        rf"({COPY}only here|{PLACEMENT}selected \[\])",
         "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
-        _nothing_selected,
-        "seed002-crp-pickall-five-nodes",
+        "pkg/controllers/placement/resource_selector.go (KubeFleet 0.3.1)",
+        nothing_selected,
     ),
-    Rule(
-        r"\S+ \S+ on cluster\d: condition RolloutStarted .*, updateRun: \S+'\), here .* started the rollout process'\)",
+    Known(
+        rf"{PLACEMENT}condition RolloutStarted .*, updateRun: \S+'\), here .* started the rollout process'\)",
         "an update run that is taken out is forgotten, with what it has brought",
-        lambda _: True,
-        "staged-two-stages",
+        "docs/delivery.md#staged-updates",
+        forgotten,
     ),
-    Rule(
-        rf"({INDEX}|{STATUS}|{RUN}|{COPY}images|\S+ \S+: selected )",
-        "a run takes what is selected when it begins, not what was selected some seconds ago",
-        _early,
-        "staged-never-available",
-    ),
-    Rule(
-        rf"({COPY}images|{STATUS})",
-        "a field that an API server does not change is changed by a replacement",
-        _did("selector app="),
-        "rollout-apply-fails",
-    ),
-    Rule(
-        r"binding \S+ \S+: resources",
+    Known(
+        rf"({HELD}|{PLACEMENT}failedPlacements )",
         "a field that an API server does not change is changed by a replacement, for which no member waits",
-        _did("selector app="),
-        "rollout-apply-fails",
+        "docs/delivery.md#what-cannot-be-changed-afterwards",
+        lambda one: immutable(one) and (waits(one) or unfinished(one) or only_immutable(one)),
     ),
-    Rule(
-        r"\S+ \S+ on cluster\d: condition Overridden \('False', 'OverriddenFailed'.*, here \('False', 'OverriddenFailed'",
-        "an override that fails is told in other words",
-        _fails,
-        "override-cro-clusterrole",
+    Known(
+        rf"{PLACEMENT}condition Overridden \('False', 'OverriddenFailed'.*, here \('False', 'OverriddenFailed'",
+        "an override that fails is told by the name of the override, not by that of its snapshot",
+        "docs/delivery.md#overrides",
+        same_failure,
     ),
-    Rule(
+    Known(
         rf"{RUN}resourceSnapshotIndexUsed ",
-        "the recording tells of a change in words only",
-        lambda one: any("image changed 1 s before" in step.data.get("note", "") for step in _steps(one)),
-        "timing-staged-defaults",
+        "the recording does not tell of every change of the content",
+        "pkg/controllers/updaterun/initialization.go (KubeFleet 0.3.1)",
+        change_untold,
     ),
-    Rule(
-        rf"{RUN}(conditions |stagesStatus )",
+    Known(
+        rf"{RUN}(conditions|stagesStatus) ",
         "a run fails as soon as another one takes its clusters over, and how far it had come is not kept",
-        _taken_over,
-        "staged0-never-available",
+        "docs/delivery.md#staged-updates",
+        taken_over,
     ),
-    Rule(
+    Known(
         rf"{RUN}conditions .*'UpdateRunProgressing'.*, here .*'UpdateRunStuck'",
         "a run is stuck as soon as an update has failed, and on a hub after five minutes",
-        lambda _: True,
-        "staged0-never-available",
+        "pkg/controllers/updaterun/execution.go (KubeFleet 0.3.1)",
+        stuck_at_once,
     ),
-    Rule(
+    Known(
+        rf"{RUN}(conditions|stagesStatus) ",
+        "a run that brings its clusters what they have counts them as updated, whatever its state",
+        "docs/status.md#in-the-form-of-the-apis",
+        moves_nothing,
+    ),
+    Known(
         r"ClusterResourcePlacementEviction \S+: only there",
         "an eviction that names no placement is refused, and has no status",
-        _of_nothing,
-        "eviction-no-budget",
+        "docs/delivery.md#evictions-and-budgets",
+        of_nothing,
     ),
-    Rule(
-        rf"({BLOCKED}|\S+ \S+ on cluster\d: condition WorkSynchronized \('False', 'SyncWorkFailed')",
+    Known(
+        rf"({HELD}|{PLACEMENT}condition WorkSynchronized )",
         "an envelope that cannot be opened is refused before anything is sent",
-        _unopened,
-        "envelope-resource",
+        "docs/delivery.md#what-is-in-an-envelope",
+        lambda one: unopened(one) and (waits(one) or not_synchronized(one)),
     ),
-    Rule(
+    Known(
         rf"{COPY}only here",
         "what a namespace takes along when it goes is not seen",
-        _namespace_goes,
-        "namespaceonly-crp-deleted-with-rp",
+        "docs/delivery.md#where-a-hub-loses-data",
+        namespace_goes,
     ),
 )

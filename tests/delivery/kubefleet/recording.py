@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import attrs
 
 from tests.delivery import recording
 from tests.delivery.recording import NOW, Data, Key, Objects, Step
+from tests.delivery.refusals import reasons
+from tests.vectors import MEMBERS, Content
 
-MEMBERS = "members.json"
-"""The file beside the recordings that says what the members were."""
 _REQUESTS = {"ClusterStagedUpdateRun": "ClusterApprovalRequest", "StagedUpdateRun": "ApprovalRequest"}
 _API = "cluster.kubernetes-fleet.io/v1beta1"
 
@@ -34,18 +34,19 @@ class Recording(recording.Recording[Step]):
         joined: the members as they had joined, by name.
     """
 
+    folder: ClassVar[str] = "kubefleet-live"
     joined: Mapping[str, Data]
 
     @classmethod
-    def read(cls, file: Path) -> Self:
-        """Read it from its file, and the members from the one beside it."""
-        members = json.loads((file.parent / MEMBERS).read_text())["memberClusters"]
-        return cls(file.stem, json.loads(file.read_text()), {member["name"]: member for member in members})
+    def of(cls, name: str, content: Content) -> Self:
+        """Read it, and the members from the file beside it."""
+        members = content(MEMBERS)["memberClusters"]
+        return cls(name, content(name), {member["name"]: member for member in members})
 
-    @property
-    def steps(self) -> Iterator[Step]:
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
         """The steps in order."""
-        return (Step(number, data) for number, data in enumerate(self.data["steps"]))
+        return tuple(Step(number, data) for number, data in enumerate(self.data["steps"]))
 
     @property
     def at_first(self) -> Objects:
@@ -56,10 +57,33 @@ class Recording(recording.Recording[Step]):
         there = {key: data for key, data in self._selected().items() if key not in written}
         return {**{key_of(member): member for member in members}, **there}
 
-    @property
-    def tells_copies(self) -> bool:
-        """Whether it tells what stood on the members."""
-        return any(copies for step in self.steps for copies in step.after["memberObjects"].values())
+    @cached_property
+    def delayed(self) -> dict[Key, str]:
+        """The revision that update runs have taken which began before the hub had collected the last change.
+
+        A hub collects changes for some seconds, and a run does not wait for that: it takes what was kept before. What
+        is written in a recording does not tell of these seconds.
+        """
+        found: dict[Key, str] = {}
+        for step in self.steps:
+            changes = changed_content(one for one in self.steps if one.number <= step.number)
+            for data in step.data.get("apply", ()):
+                used = self._taken(key_of(data)) if data["kind"] in _REQUESTS else None
+                if used is not None and int(used) < changes and "resourceSnapshotIndex" not in data["spec"]:
+                    found[key_of(data)] = used
+        return found
+
+    def _taken(self, run: Key) -> str | None:
+        """The revision that an update run has taken."""
+        seen = (one for step in self.steps for one in step.after.get("hubObjects", ()) if _key_seen(one) == run)
+        used = (one.get("status", {}).get("resourceSnapshotIndexUsed") for one in seen)
+        return next(filter(None, used), None)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of which it tells what stood on the members."""
+        seen = (copies for step in self.steps for copies in step.after["memberObjects"].values())
+        return frozenset(copy["kind"] for copies in seen for copy in copies)
 
     def change(self, objects: Objects, step: Step) -> None:
         """Write what the user wrote in a step."""
@@ -77,7 +101,7 @@ class Recording(recording.Recording[Step]):
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What the API server refused."""
         keys = {f"{key[0]}/{key[2]}": key for key in objects}
-        return {keys[error["object"]]: tuple(_reasons(error["message"])) for error in step.data.get("errors", ())}
+        return {keys[error["object"]]: reasons(error["message"]) for error in step.data.get("errors", ())}
 
     def broken(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """The placements whose selectors the hub refused later, and the envelopes that it could not open."""
@@ -149,6 +173,16 @@ class Recording(recording.Recording[Step]):
         return found
 
 
+def changed_content(steps: Iterable[Step]) -> int:
+    """How often the content of placements was changed in some steps."""
+    return sum(not _steers(patch["object"]) for step in steps for patch in step.data.get("patch", ()))
+
+
+def _steers(data: Data) -> bool:
+    """Whether an object is one of KubeFleet's own, so that no placement brings it to members."""
+    return str(data["apiVersion"]).partition("/")[0].endswith("kubernetes-fleet.io")
+
+
 def _key_seen(data: Data) -> Key:
     return data["kind"], data.get("namespace", ""), data["name"]
 
@@ -185,21 +219,6 @@ def merged(data: Any, patch: Any) -> Any:
         else:
             kept[key] = merged(kept.get(key), value)
     return kept
-
-
-def _reasons(message: str) -> Iterator[str]:
-    """The single reasons of a refusal."""
-    if "strict decoding error" in message:
-        yield from re.findall(r'unknown field "[^"]+"', message)
-        return
-    _, _, webhook = message.partition("denied the request: ")
-    if webhook:
-        yield webhook
-        return
-    _, _, invalid = message.partition(" is invalid: ")
-    yield from re.split(
-        r", (?=spec[.:])", invalid.removeprefix("[").removesuffix("]") if invalid[0] == "[" else invalid
-    )
 
 
 def _as_seen(selected: Data, seen: Data) -> dict[str, Any]:

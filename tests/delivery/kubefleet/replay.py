@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
-from fleet_components.admission import Existing, admit
 from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
-from fleet_components.model.releases import Releases
 from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
@@ -36,9 +31,9 @@ from tests.delivery.kubefleet.comparison import (
 )
 from tests.delivery.kubefleet.known import KNOWN
 from tests.delivery.kubefleet.members import Members, ready
-from tests.delivery.kubefleet.recording import Recording, key_of
-from tests.delivery.recording import Key, Step, compared
-from tests.delivery.replay import RECORDED, Known, gathered
+from tests.delivery.kubefleet.recording import Recording, key_of, merged
+from tests.delivery.recording import Data, Differing, Seen, Step
+from tests.delivery.replay import Known
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
 
@@ -52,6 +47,7 @@ class Replay(replay.Replay[Recording, Step]):
         moved: the members that each placement has moved in the last step, wave by wave.
     """
 
+    known: ClassVar[Sequence[Known]] = KNOWN
     shown: dict[str, Decision[PlacementMemory]] = attrs.field(factory=dict)
     members: Members = attrs.field(factory=Members)
     moved: dict[str, list[set[str]]] = attrs.field(factory=dict)
@@ -60,38 +56,19 @@ class Replay(replay.Replay[Recording, Step]):
         self.objects |= self.recording.at_first
 
     @classmethod
-    def of(cls, file: Path) -> Self:
-        """As the file says."""
-        return cls(Recording.read(file))
-
-    @property
-    def known(self) -> Sequence[Known]:
-        """The rules for all recordings."""
-        return KNOWN
-
-    def must_refuse(self, step: Step, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
-        """The update is refused because of each of these objects, and the API server's words are said of it."""
-        text = self.refusal(gathered(self.documents(step)))
-        for key, reasons in refused.items():
-            told = [_without_value(words) for words in (text, *self._refusals(key))]
-            if "/".join(filter(None, key[1:])) not in text:
-                yield f"{' '.join(key)} is not refused: {text}"
-            yield from (
-                f'refused with "{told}", there with "{one}"'
-                for one in map(_without_value, reasons)
-                if not any(one in words for words in told)
-            )
-
-    def _refusals(self, key: Key) -> list[str]:
-        """What the API server says to an object."""
-        old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for data in self.objects.values()), Releases(RECORDED))
-        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
+    def of(cls, recording: Recording) -> Self:
+        """From its beginning."""
+        return cls(recording)
 
     @property
     def settings(self) -> Settings:
         """On a hub a placement goes with all that it has brought."""
         return Settings(limit=1, keep_cluster_resources=False)
+
+    def documents(self, step: Step) -> list[Data]:
+        """With the revisions that update runs have taken in place of one that a hub had not collected yet."""
+        delayed, found = self.recording.delayed, super().documents(step)
+        return [merged(one, _of_revision(delayed.get(key_of(one)))) for one in found]
 
     def fails(self, step: Step, registration: Registration) -> bool:
         """Whether a workload was not ready on its member."""
@@ -124,7 +101,14 @@ class Replay(replay.Replay[Recording, Step]):
         found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
         self.shown = {name: _shown(self.shown.get(name, PENDING), decision) for name, decision in found.items()}
 
-    def compared(self, step: Step) -> Iterator[str]:
+    def compared(self, step: Step) -> Iterator[Differing | str]:
+        """Beside what was seen, the order in which members began."""
+        yield from super().compared(step)
+        if self.plan:
+            for placement, waves in self.moved.items():
+                yield from out_of_order(step, placement, waves)
+
+    def seen(self, step: Step) -> Iterator[tuple[Seen, Seen]]:
         """The placements, their bindings, and the copies on the members."""
         self.members.touched(step)
         if not self.plan:
@@ -132,14 +116,11 @@ class Replay(replay.Replay[Recording, Step]):
         decided = self.plan.of("Placement")
         observed = self._observed(step, decided)
         here = [placement_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield from compared(placements_there(step), dict(chain.from_iterable(one.items() for one in here)))
+        yield placements_there(step), dict(chain.from_iterable(one.items() for one in here))
         others = [others_here(one, self.shown[one.name], observed[one.name]) for one in decided]
-        yield from compared(others_there(step), dict(chain.from_iterable(one.items() for one in others)))
-        yield from compared(bindings_there(step), dict(pair for one in decided for pair in bindings_here(one)))
-        for placement, waves in self.moved.items():
-            yield from out_of_order(step, placement, waves)
-        if self.recording.tells_copies:
-            yield from compared(copies_there(step), copies_here(self.state))
+        yield others_there(step), dict(chain.from_iterable(one.items() for one in others))
+        yield bindings_there(step), dict(pair for one in decided for pair in bindings_here(one))
+        yield copies_there(step), copies_here(self.state, self.recording.kinds)
 
     def _observed(self, step: Step, decided: Sequence[Decided]) -> dict[str, dict[str, ObservedMember]]:
         """What the agents of the members report of each placement."""
@@ -157,9 +138,9 @@ class Replay(replay.Replay[Recording, Step]):
         return found
 
 
-def _without_value(words: str) -> str:
-    """Of a value that is refused, API servers of some versions tell the type, and of others the value or nothing."""
-    return re.sub(r'Invalid value: "[^"]*": ', "Invalid value: ", words)
+def _of_revision(index: str | None) -> Data:
+    """What an update run says that takes a revision."""
+    return {"spec": {"resourceSnapshotIndex": index}} if index else {}
 
 
 def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Decision[PlacementMemory]:

@@ -13,6 +13,8 @@ import pytest
 from fleet_components.hub.folder.writing import Changes, write_observation
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.reading import read_hub
+from tests.delivery.karmada.recording import Recording as KarmadaRecording
+from tests.delivery.kubefleet.recording import Recording
 from tests.hub.folder.test_unanswered import FEW, NAMES, ended
 
 _HEARD = ("lastReceivedHeartbeat", "lastProbeTime", "lastHeartbeatTime", "lastRequestTime", "renewTime")
@@ -43,9 +45,13 @@ def _moved(value: Any, time: str, version: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in NAMES])
-def test_a_hub_that_has_not_changed_leaves_its_directory_alone(name: str, tmp_path: Path) -> None:
-    listing = later(ended(name), 60)  # what counts as ready once its time has passed does so
+@pytest.mark.parametrize(
+    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+)
+def test_a_hub_that_has_not_changed_leaves_its_directory_alone(
+    of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
+) -> None:
+    listing = later(ended(of, name), 60)  # what counts as ready once its time has passed does so
     write_observation(tmp_path / "hub", read_hub(listing), update=False)
     for minutes in (1, 30, 300):
         found = write_observation(tmp_path / "hub", read_hub(later(listing, minutes)), update=True)

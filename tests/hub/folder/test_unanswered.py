@@ -19,27 +19,24 @@ from fleet_components.hub.unanswered import FORBIDDEN
 from fleet_components.plan.stored import Keeper
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from tests.delivery.karmada.recording import Recording as KarmadaRecording
-from tests.delivery.kubefleet.recording import MEMBERS, Recording
+from tests.delivery.kubefleet.recording import Recording
 from tests.hub.folder.hubs import texts
 from tests.hub.karmada.api import Api
 from tests.hub.karmada.recorded import ControlPlane
 from tests.hub.kubefleet.recorded import RecordedHub
-from tests.shared import SHARED, shared
+from tests.vectors import recordings
 
-KUBEFLEET, KARMADA = "vectors/kubefleet-live", "vectors/karmada-live"
-NAMES = [
-    *(f"{KUBEFLEET}/{file.name}" for file in sorted((SHARED / KUBEFLEET).glob("*.json")) if file.name != MEMBERS),
-    *(f"{KARMADA}/{file.name}" for file in sorted((SHARED / KARMADA).glob("*.json"))),
-]
-FEW = [name for name in NAMES if "depend" in name or "envelope" in name]
+NAMES = [(of, name) for of in (Recording, KarmadaRecording) for name in recordings(of.folder)]
+FEW = [one for one in NAMES if "depend" in one[1] or "envelope" in one[1]]
 WHY = "is forbidden to the user of the kubeconfig"
 
 
-def ended(name: str) -> Listing:
+def ended(of: type[Recording | KarmadaRecording], name: str) -> Listing:
     """What the hub of a recording answers in the end."""
-    if name.startswith(KUBEFLEET):
-        return [listing for _, listing in RecordedHub(Recording.read(shared(name))).listings()][-1]
-    hub = ControlPlane(recording := KarmadaRecording.read(shared(name)))
+    recording = of.kept(name)
+    if isinstance(recording, Recording):
+        return [listing for _, listing in RecordedHub(recording).listings()][-1]
+    hub = ControlPlane(recording)
     return Api(tuple([hub.objects(step) for step in recording.steps][-1])).listing()
 
 
@@ -62,9 +59,13 @@ def said(folder: Path) -> tuple[Survey, list[str]]:
     return found, [one.what for plan in found.plans for one in plan.warnings]
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in NAMES])
-def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(name: str, tmp_path: Path) -> None:
-    whole = ended(name)
+@pytest.mark.parametrize(
+    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+)
+def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(
+    of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
+) -> None:
+    whole = ended(of, name)
     write_observation(tmp_path / "old", read_hub(whole), update=False)
     # Of the agent only the release is asked, which is said of the hub here.
     for number, query in enumerate(sorted(whole.answers.keys() - {AGENT})):
@@ -84,9 +85,13 @@ def test_whatever_is_refused_nothing_is_removed_and_the_plan_says_so(name: str, 
         assert texts(folder) == texts(tmp_path / "old"), query
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in NAMES])
-def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(name: str, tmp_path: Path) -> None:
-    whole = ended(name)
+@pytest.mark.parametrize(
+    ("of", "name"), [pytest.param(*one, marks=() if one in FEW else pytest.mark.long) for one in NAMES]
+)
+def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(
+    of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
+) -> None:
+    whole = ended(of, name)
     refused = without(whole, lambda query: not is_essential(query) and query != AGENT)
     write_observation(tmp_path / "hub", read_hub(refused), update=False)
     kinds = {query.kind for query in refused.refused}
@@ -103,9 +108,11 @@ def test_where_there_is_no_old_record_the_plan_says_that_it_does_not_know(name: 
     assert bound & (names - known) <= set(told)
 
 
-@pytest.mark.parametrize("name", FEW[:1] or ["all"])
-def test_the_record_keeps_its_time_and_edits_stay(name: str, tmp_path: Path) -> None:
-    whole = ended(name)
+@pytest.mark.parametrize(("of", "name"), FEW[:1])
+def test_the_record_keeps_its_time_and_edits_stay(
+    of: type[Recording | KarmadaRecording], name: str, tmp_path: Path
+) -> None:
+    whole = ended(of, name)
     folder = tmp_path / "hub"
     write_observation(folder, read_hub(whole), update=False)
     query = next(one for one in sorted(whole.answers) if not is_essential(one) and whole.answers[one])

@@ -25,7 +25,6 @@ from tests.hub.karmada.api import Api
 from tests.hub.karmada.recorded import ControlPlane
 from tests.hub.karmada.settled import source_of
 from tests.hub.karmada.world import APPLIED, binding, claimed, deployment, fleet, joined, on, policy, stored, work
-from tests.shared import shared
 
 PLANTED = "hunter2-was-here"
 _UNORDERED = ("apiEnablements", "resources", "conditions", "aggregatedStatus", "managedFields", "finalizers")
@@ -34,7 +33,7 @@ _UNORDERED = ("apiEnablements", "resources", "conditions", "aggregatedStatus", "
 
 def recorded(name: str, number: int) -> list[Data]:
     """The objects of a control plane after a step of a recording."""
-    recording = Recording.read(shared("vectors/karmada-live") / f"{name}.json")
+    recording = Recording.kept(name)
     hub = ControlPlane(recording)
     objects = [hub.objects(step) for step in recording.steps if step.number <= number]
     return objects[number]

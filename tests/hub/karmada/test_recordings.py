@@ -19,23 +19,22 @@ from tests.hub.karmada.api import Api
 from tests.hub.karmada.known import OTHERWISE, UNSETTLED
 from tests.hub.karmada.recorded import ControlPlane
 from tests.hub.karmada.settled import changes, planned
-from tests.shared import SHARED, shared
+from tests.vectors import recordings
 
-FOLDER = "vectors/karmada-live"
-NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json"))
+NAMES = recordings("karmada-live")
 
 
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_plan_of_what_was_observed_changes_nothing(name: str) -> None:
-    for step, observation, _ in _observed(Recording.read(shared(FOLDER) / f"{name}.json")):
+    for step, observation, _ in _observed(Recording.kept(name)):
         found = list(changes(planned(observation)))
         assert (step.number, bool(found)) == (step.number, (name, step.number) in UNSETTLED), found
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_plan_from_the_step_before_decides_what_the_control_plane_did(name: str) -> None:
-    recording = Recording.read(shared(FOLDER) / f"{name}.json")
+    recording = Recording.kept(name)
     stack, before = f"organization/project/{Replay(recording).stack}", None
     for step, observation, free in _observed(recording):
         if before:

@@ -11,21 +11,17 @@ import attrs
 from fleet_components.hub.listing import Listing, Object, System
 from fleet_components.hub.reading import missing
 from fleet_components.model.manifest import Manifest
-from tests.delivery.kubefleet.recording import MEMBERS, Recording
+from tests.delivery.kubefleet.recording import Recording
 from tests.delivery.recording import NOW
 from tests.hub.kubefleet.recorded import RecordedHub, answer, served
-from tests.shared import shared
 
-FOLDER = "vectors/kubefleet-live"
 API = "placement.kubernetes-fleet.io/v1beta1"
 MEMBER_API = "cluster.kubernetes-fleet.io/v1beta1"
 
 
 def recorded(name: str, step: int) -> Listing:
     """What a recorded hub answers after a step."""
-    file = shared(FOLDER) / f"{name}.json"
-    assert file.name != MEMBERS
-    return [listing for _, listing in RecordedHub(Recording.read(file)).listings()][step]
+    return [listing for _, listing in RecordedHub(Recording.kept(name)).listings()][step]
 
 
 def hub_of(*objects: Mapping[str, Any], secrets: bool = False) -> Listing:

@@ -20,11 +20,9 @@ from fleet_components.hub.listing import Listing, Object, Query, Resource, Syste
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.releases import Releases
 from fleet_components.plan.source import Given, gathered
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
-from tests.delivery.replay import RECORDED
 
 GROUP = "placement.kubernetes-fleet.io"
 _PREFIX = "kubernetes-fleet.io/"
@@ -90,7 +88,7 @@ class RecordedHub:
         self._remember(step)
         there = {Manifest(one).key: one for one in self._all(step)}
         kinds = served(there.values())
-        listing = Listing(System.KUBEFLEET, NOW, kinds, release=RECORDED.name)
+        listing = Listing(System.KUBEFLEET, NOW, kinds, release=self.recording.releases.kubefleet.name)
         while queries := missing(listing):
             listing = listing.with_answers({query: tuple(answer(query, there.values())) for query in queries}, {})
         return listing
@@ -124,7 +122,7 @@ class RecordedHub:
     def _defaulted(self, data: Data) -> dict[str, Any]:
         if Manifest(data).group != GROUP or data["kind"].endswith("Envelope"):
             return dict(data)
-        admission = admit(Manifest(data), context=Existing((), Releases(RECORDED)))
+        admission = admit(Manifest(data), context=Existing((), self.recording.releases))
         return dict(admission.defaulted.data if not admission.problems else data)
 
     def _version(self, kind: str) -> str:
@@ -133,7 +131,7 @@ class RecordedHub:
     def _remember(self, step: Step) -> None:
         """Take down what is selected, and the policies, under the indexes that are new."""
         selections, _ = gathered(
-            Given(tuple(map(Manifest, self.objects.values())), releases=Releases(RECORDED))
+            Given(tuple(map(Manifest, self.objects.values())), releases=self.recording.releases)
         ).selections()
         selected = {
             (one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections

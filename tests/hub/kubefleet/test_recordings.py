@@ -11,19 +11,18 @@ import pytest
 
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
-from tests.delivery.kubefleet.recording import MEMBERS, Recording
+from tests.delivery.kubefleet.recording import Recording
 from tests.hub.kubefleet.known import LEFT_OUT, UNFORESEEN, UNSETTLED
 from tests.hub.kubefleet.planned import changes, past_of, planned
 from tests.hub.kubefleet.recorded import RecordedHub
-from tests.shared import SHARED, shared
+from tests.vectors import recordings
 
-FOLDER = "vectors/kubefleet-live"
-NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json") if file.name != MEMBERS)
+NAMES = recordings("kubefleet-live")
 
 
 @cache
 def observations(name: str) -> tuple[Observation, ...]:
-    hub = RecordedHub(Recording.read(shared(FOLDER) / f"{name}.json"))
+    hub = RecordedHub(Recording.kept(name))
     return tuple(read_hub(listing) for _, listing in hub.listings())
 
 
@@ -40,7 +39,7 @@ def foreseen(before: Observation, after: Observation) -> bool:
     return there in (now, sent((one.name, one.outcome.goal) for one in plan.subjects))
 
 
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_to_do(name: str) -> None:
     found = {number: list(changes(planned(one))) for number, one in enumerate(observations(name))}
     moving = {number: words for number, words in found.items() if words}
@@ -48,7 +47,7 @@ def test_nothing_is_left_to_do(name: str) -> None:
     assert {number for known, number in UNSETTLED if known == name} == moving.keys()
 
 
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_left_out_is_told(name: str) -> None:
     notes = {
         number: [note for note in one.notes if "left out" in note] for number, one in enumerate(observations(name))
@@ -60,7 +59,7 @@ def test_what_is_left_out_is_told(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES or ["all"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_next_step_is_foreseen(name: str) -> None:
     steps = enumerate(pairwise(observations(name)), start=1)
     found = {number for number, (before, after) in steps if not foreseen(before, after)}

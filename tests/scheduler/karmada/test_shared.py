@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -16,9 +15,7 @@ from fleet_components.model.karmada.memory import TemplateMemory
 from fleet_components.model.karmada.policy import Placement
 from fleet_components.model.karmada.template import Template
 from fleet_components.scheduler.karmada import schedule
-from tests.conformance.__main__ import check_case
-from tests.conformance.karmada_scheduling import run
-from tests.shared import shared
+from tests.vectors import vectors
 
 Data = Mapping[str, Any]
 ODD_UID, EVEN_UID = "b", "a"
@@ -31,11 +28,6 @@ GROUNDS = {
 }
 
 
-def test_every_vector_matches() -> None:
-    cases = json.loads(shared("vectors/karmada/scheduling.json").read_text())
-    assert [mismatch for case in cases if (mismatch := check_case(case, run))] == []
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -46,7 +38,7 @@ def test_every_vector_matches() -> None:
     ],
 )
 def test_recorded_capacity_leads_to_the_recorded_decision(name: str) -> None:
-    steps = json.loads(shared(f"vectors/karmada-live/{name}.json").read_text())["steps"]
+    steps = vectors(f"karmada-live/{name}")["steps"]
     checked = 0
     for before, after in _consecutive(steps):
         found = _schedule(before, after, exact_sums=name.endswith("exact_summary"))
