@@ -19,6 +19,10 @@ from fleet_components.model.digits import integer
 _FORM = re.compile(r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 _DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_KIBI = 1024
+_DECIMAL_SUFFIXES, _BINARY_SUFFIXES = (
+    {power: suffix for suffix, power in known.items()} for known in (_DECIMAL, {"": 0, **_BINARY})
+)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _NANO = 9
 _MAX_INT64 = 2**63 - 1
@@ -84,6 +88,40 @@ def is_quantity(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def canonical(text: str) -> str:
+    """Return a quantity as Kubernetes writes it: ``1000m`` is ``1``, ``1024Mi`` is ``1Gi``.
+
+    An amount that no suffix is large enough for stays as it is written.
+
+    Source: ``CanonicalizeBytes`` in ``pkg/api/resource/quantity.go``.
+
+    Raises:
+        ValueError: the text is not a quantity.
+    """
+    nano, one = parse_quantity(text).nano, 10**_NANO
+    match = _FORM.fullmatch(text)
+    suffix = match[5] if match else ""
+    if nano == 0:
+        return "0"
+    if suffix in _BINARY and abs(nano) >= _KIBI * one and nano % one == 0:
+        amount, times = _without_factor(nano // one, _KIBI)
+        return f"{amount}{_BINARY_SUFFIXES[10 * times]}"
+    amount, times = _without_factor(nano, 10)
+    extra = (times - _NANO) % 3
+    amount, exponent = amount * 10**extra, times - _NANO - extra
+    if suffix and suffix not in _DECIMAL and suffix not in _BINARY:
+        return f"{amount}e{exponent}" if exponent else str(amount)
+    return f"{amount}{_DECIMAL_SUFFIXES[exponent]}" if exponent in _DECIMAL_SUFFIXES else text
+
+
+def _without_factor(amount: int, factor: int) -> tuple[int, int]:
+    """Return an amount divided by a factor as often as nothing remains, and how often."""
+    times = 0
+    while amount % factor == 0:
+        amount, times = amount // factor, times + 1
+    return amount, times
 
 
 def _decimal_exponent(suffix: str) -> int:
