@@ -29,6 +29,10 @@ _FILE = Path(__file__).parent / "defaults.json"
 _METADATA = "meta.v1.ObjectMeta"
 QUANTITY = "api.resource.Quantity"
 """The type of quantities, which have one form where they are stored."""
+_CORE, _MILLI, _NANO = "core.v1.", -3, -9
+"""API servers round the amounts of resources in the types of this group up to thousandths
+(``SetDefaults_ResourceList`` in ``pkg/apis/core/v1/defaults.go``).
+"""
 _LIST, _MAP = "[]", "{}"
 LABELLED_BY_SERVER = (("v1", "Namespace"), ("v1", "ReplicationController"), ("batch/v1", "Job"))
 """Kinds whose objects have labels that nobody has written: of their name, or of the pods that
@@ -161,7 +165,7 @@ def _filled_field(shape: Shape, field: str, value: Any, *, defaults: bool = True
 
     def filled(item: Any) -> Any:
         if inner.name == QUANTITY:
-            return _amount(item)
+            return _amount(item, _MILLI if sort == _MAP and shape.name.startswith(_CORE) else _NANO)
         return _filled(inner, item, defaults=defaults) if isinstance(item, Mapping) else item
 
     match sort, value:
@@ -174,10 +178,10 @@ def _filled_field(shape: Shape, field: str, value: Any, *, defaults: bool = True
     return value
 
 
-def _amount(value: Any) -> Any:
-    """Return a quantity in its canonical form; anything else as it is."""
+def _amount(value: Any, finest: int) -> Any:
+    """Return a quantity as it is stored, a multiple of this power of ten; anything else as it is."""
     is_text = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-    return canonical(str(value)) if is_text and is_quantity(str(value)) else value
+    return canonical(str(value), finest) if is_text and is_quantity(str(value)) else value
 
 
 def _is_empty(value: Any) -> bool:
