@@ -106,6 +106,18 @@ def with_texts(data: Object, written: Object) -> Object:
     return {**data, "stringData": written["stringData"]} if "stringData" in written else data
 
 
+def without_texts(data: Object) -> Object:
+    """Return a Secret with its ``stringData`` as an API server stores it, in ``data``; any other object as it is.
+
+    One map is stored of both, and what is written in ``stringData`` wins.
+    """
+    if "stringData" not in data:
+        return data
+    rest = {field: value for field, value in data.items() if field != "stringData"}
+    kept = stored(data)
+    return data if "stringData" in kept else {**rest, "data": kept.get("data")}
+
+
 def preferred_version(group: str, kind: str) -> str:
     """Return the preferred version of a built-in kind that is served in several; empty for any
     other kind.

@@ -108,7 +108,7 @@ AMOUNTS = (
 
 
 def test_quantities_are_stored_as_we_say(server: Connection) -> None:
-    wrong = []
+    wrong = list[str]()
     for text in AMOUNTS:
         limit = {"type": "Pod", "max": {"example.com/a": text}}
         volume = {"name": "v", "emptyDir": {"sizeLimit": text}}

@@ -318,7 +318,7 @@ def test_the_provider_replaces_for_a_default_which_an_api_server_takes(
     api: str, kind: str, default: dict[str, Any]
 ) -> None:
     """The provider compares what is sent, an API server what is stored."""
-    base = {"template": {"spec": {"containers": []}}} if kind == "Job" else {"x": 1}
+    base: dict[str, Any] = {"template": {"spec": {"containers": []}}} if kind == "Job" else {"x": 1}
     old, new = of(api, kind, spec=base), of(api, kind, spec={**base, **default})
     for before, after in ((old, new), (new, old)):
         assert replacement(before, after)

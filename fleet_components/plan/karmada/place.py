@@ -12,7 +12,9 @@ import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of, with_replicas
 from fleet_components.content.karmada.requirements import requirements_of
+from fleet_components.content.karmada.template import as_read
 from fleet_components.content.outline import outlines_of
+from fleet_components.content.stored import without_texts
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
@@ -395,7 +397,10 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
     ):
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)
-    return content if fresh else (before.contents[before.revision][0], *content[1:])
+    found = content if fresh else (before.contents[before.revision][0], *content[1:])
+    if not request.by_hub:
+        return found
+    return before.settled(tuple(map(without_texts, found)), lambda data: as_read(data, request.custom))
 
 
 def shares_of(

@@ -10,7 +10,7 @@ from typing import Any, Self
 import attrs
 
 from fleet_components.content.envelope import unwrapped
-from fleet_components.content.stored import Shape
+from fleet_components.content.stored import Shape, without_texts
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -23,7 +23,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
-from fleet_components.plan.kubefleet.overrides import Shapes, rule_path
+from fleet_components.plan.kubefleet.overrides import Shapes, reader, rule_path
 from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
@@ -154,6 +154,11 @@ class PlacementSubject(Subject[PlacementRecord]):
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""
         return place(self, before.completed(self.content))
+
+    def on_hub(self, before: PlacementRecord) -> Self:
+        """Return the placement as a hub rolls it out, which sees no change in what it stores alike."""
+        content = tuple(map(without_texts, self.content))
+        return attrs.evolve(self, content=before.settled(content, reader(self.shapes)))
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
