@@ -274,21 +274,23 @@ class Record(ABC, Generic[P, M]):
         return last + 1
 
     def settled(self, objects: Objects, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Objects:
-        """Return the content of the last revision if a hub sees no change, else the objects.
+        """Return the content of the last revision if a hub sees no change, else the objects as it stores them.
 
         A hub rolls nothing out where it stores the same, unless the provider makes an object anew
-        there. The last content has to be known.
+        there. The last content has to be known. A hub has no ``stringData``, unless the last
+        content was recorded with it.
 
         Args:
-            objects: the objects as they are written now, without ``stringData``.
+            objects: the objects as they are written now.
             form: returns an object as the hub reads it.
         """
         last = self.contents.get(max([self.revision, *self.digests]), ())
+        texts = {Manifest(data).key for data in last if "stringData" in data}
+        objects = tuple(data if Manifest(data).key in texts else without_texts(data) for data in objects)
         if not last or last == objects or len(last) != len(objects):
             return objects
         pairs = zip(last, objects, strict=True)
-        same = (form(without_texts(old)) == form(new) and not replacement(old, new) for old, new in pairs)
-        return last if all(same) else objects
+        return last if all(form(old) == form(new) and not replacement(old, new) for old, new in pairs) else objects
 
     def in_use(
         self,

@@ -265,6 +265,20 @@ def test_karmada_brings_every_namespace_but_default_by_itself(name: str) -> None
     assert {one.subject.key for one in plan.subjects} == {f"{name}/ConfigMap/conf", f"Namespace/{name}"}
 
 
+MEMBER_NAME = "kubernetes-fleet.io/member-name"
+
+
+def test_a_placement_may_ask_for_the_name_of_a_member() -> None:
+    """The hub writes it into the labels of each MemberCluster, so that nobody else has to."""
+    by_name = {"labelSelector": {"matchLabels": {MEMBER_NAME: "b"}}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [by_name]}}
+    placement, _ = kubefleet.placed({"placementType": "PickAll", "affinity": {"clusterAffinity": required}})
+    objects = [*map(kubefleet.member, "ab"), kubefleet.namespace(), placement]
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
+    assert [sorted(one.record.decisions) for one in plan.subjects] == [["b"]]
+    assert not plan.warnings
+
+
 def test_failover_of_applications_that_nobody_watches_is_warned_of() -> None:
     application = {"decisionConditions": {"tolerationSeconds": 60}}
     policy = karmada.policy("PropagationPolicy", propagateDeps=True, failover={"application": application})

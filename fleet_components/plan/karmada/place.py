@@ -14,7 +14,6 @@ from fleet_components.content.karmada.replicas import divide_completions, replic
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.content.karmada.template import as_read
 from fleet_components.content.outline import outlines_of
-from fleet_components.content.stored import without_texts
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
@@ -398,9 +397,7 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)
     found = content if fresh else (before.contents[before.revision][0], *content[1:])
-    if not request.by_hub:
-        return found
-    return before.settled(tuple(map(without_texts, found)), lambda data: as_read(data, request.custom))
+    return before.settled(found, lambda data: as_read(data, request.custom)) if request.by_hub else found
 
 
 def shares_of(

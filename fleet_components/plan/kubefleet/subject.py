@@ -10,7 +10,7 @@ from typing import Any, Self
 import attrs
 
 from fleet_components.content.envelope import unwrapped
-from fleet_components.content.stored import Shape, without_texts
+from fleet_components.content.stored import Shape
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -157,8 +157,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     def on_hub(self, before: PlacementRecord) -> Self:
         """Return the placement as a hub rolls it out, which sees no change in what it stores alike."""
-        content = tuple(map(without_texts, self.content))
-        return attrs.evolve(self, content=before.settled(content, reader(self.shapes)))
+        return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
