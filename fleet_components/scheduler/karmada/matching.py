@@ -40,8 +40,8 @@ _UNWATCHED_KINDS = (
     ("", "Event"),
     ("coordination.k8s.io", "Lease"),
 )
-"""What the detector leaves out: the skip list of ``pkg/util/apigroup.go``, and what no API server
-lets anybody watch or delete (``pkg/util/lifted/discovery.go``).
+"""Groups and kinds that the detector leaves out: those of the skip list of ``pkg/util/apigroup.go``, and
+those that no API server lets anybody watch or delete (``pkg/util/lifted/discovery.go``).
 """
 CARRIED = (
     "placement",
