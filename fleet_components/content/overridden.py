@@ -15,7 +15,7 @@ from fleet_components.content.exposure import exposes
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.patch import Operation, PatchError, apply_patch, apply_to_both
 from fleet_components.content.secret import is_secret
-from fleet_components.content.stored import stored
+from fleet_components.content.stored import without_texts
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
@@ -118,10 +118,8 @@ def _patched(forms: Forms, operations: Sequence[Operation]) -> Forms:
     if forms.stored is forms.written:
         return Forms.alike(_object(apply_patch(forms.stored, operations)))
     written = forms.written
-    if "stringData" in written and any(item.path.startswith("/data") for item in operations):
-        # An API server stores one map of both, and what is written last in ``stringData`` wins.
-        rest = {field: value for field, value in written.items() if field != "stringData"}
-        written = {**rest, "data": stored(written).get("data")}
+    if any(item.path.startswith("/data") for item in operations):
+        written = without_texts(written)
     kept, written = apply_to_both(forms.stored, written, operations)
     return Forms(_object(written), _object(kept))
 

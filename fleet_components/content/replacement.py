@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from fleet_components.content.stored import normalized, stored
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.quantity import is_quantity, parse_quantity
@@ -110,20 +111,10 @@ _IMMUTABLE: Mapping[GroupKind, str] = {
     ("storage.k8s.io", "VolumeAttributesClass"): "driverName parameters",
     ("storagemigration.k8s.io", "StorageVersionMigration"): "spec",
 }
-# Defaults of API servers for these fields.
-_DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
-    ("", "PersistentVolume"): {"spec": {"volumeMode": "Filesystem"}},
-    ("", "PersistentVolumeClaim"): {"spec": {"volumeMode": "Filesystem"}},
-    ("batch", "Job"): {"spec": {"completionMode": "NonIndexed"}},
-    ("scheduling.k8s.io", "PriorityClass"): {"preemptionPolicy": "PreemptLowerPriority", "value": 0},
-    ("storage.k8s.io", "CSIDriver"): {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"]}},
-    ("storage.k8s.io", "StorageClass"): {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
-}
-# The same for fields that make the provider replace, which compares what is sent.
-_WRITTEN_OUT: Mapping[GroupKind, Mapping[str, Any]] = {
-    ("", "Secret"): {"type": "Opaque"},
-    ("apps", "StatefulSet"): {"spec": {"podManagementPolicy": "OrderedReady"}},
-}
+
+_ALLOCATED = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+"""Fields that an API server keeps in a Service that leaves them out (``patchAllocatedValues`` in
+``pkg/registry/core/service/storage``)."""
 
 
 def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False) -> tuple[str, ...]:
@@ -135,11 +126,12 @@ def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool 
         sealed: the provider treats ConfigMaps and Secrets as immutable, which is its default.
     """
     # The provider compares its inputs, not the live object: adding a value that the API server defaulted is a change.
+    # It reads them into the types of the API before, which knows one form of a quantity and drops empty fields.
     versions, fields = _FORCING.get(_kind(new), ("", ""))
     forcing = fields.split() if Manifest(new).version in versions.split() else []
     if sealed or new.get("immutable") is True:
         forcing += _FORCING_SEALED.get(_kind(new), "").split()
-    return _changed(as_sent(old), as_sent(new), forcing)
+    return _changed(normalized(as_sent(old)), normalized(as_sent(new)), forcing)
 
 
 def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
@@ -149,16 +141,14 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
     """
     if replacement(old, new):
         return ()
-    kind, defaults = _kind(new), _DEFAULTS.get(_kind(new), {})
-    # An API server compares with what it has stored, so writing a default out is no change to it.
-    old, new = _filled(as_sent(old), defaults), _filled(as_sent(new), defaults)
-    return _changed(old, new, (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new)), removed=True)
+    old, new = _as_stored(old, new)
+    return _changed(old, new, _fixed_fields(old, new), removed=True)
 
 
 def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the changed fields that an API server refuses to change, whatever the provider does about it.
 
-    A default that is written out is no change, nor is a cluster IP that is left out.
+    A default that is written out is no change, nor is one that is left out, nor a cluster IP that is left out.
 
     Args:
         old: the object as sent before.
@@ -167,11 +157,28 @@ def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
     kind = _kind(new)
     versions, forcing = _FORCING.get(kind, ("", ""))
     fields = set(forcing.split() if Manifest(new).version in versions.split() else ()) - _mutable(kind, old, new)
-    known = (*sorted(fields), *_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new))
-    defaults = _DEFAULTS.get(kind, {}), _WRITTEN_OUT.get(kind, {})
-    for default in defaults:
-        old, new = _filled(as_sent(old), default), _filled(as_sent(new), default)
-    return _changed(old, new, known, removed=True)
+    old, new = _as_stored(old, new)
+    return _changed(old, new, (*sorted(fields), *_fixed_fields(old, new)), removed=True)
+
+
+def _as_stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the object as an API server has stored it, and as it stores the update.
+
+    A default that nobody has written stays where it was filled in, also if it depends on a field that changes now.
+    """
+    was, now = (data.get("spec") or {} for data in (old, new))
+    if not (was or now) or not all(isinstance(spec, Mapping) for spec in (was, now)):
+        return stored(old), stored(new)
+    kept = stored({**old, "spec": was})
+    written = set(was) - set(_ALLOCATED if _kind(new) == ("", "Service") else ())
+    unwritten = {field: value for field, value in kept["spec"].items() if field not in written}
+    return kept, stored({**new, "spec": {**unwritten, **now}})
+
+
+def _fixed_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields that API servers refuse to change, and that the provider does not know as such."""
+    kind = _kind(new)
+    return (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new))
 
 
 def _mutable(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
@@ -301,18 +308,6 @@ def as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return data
     encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
     return {**data, "stringData": None, "data": {**known, **encoded}}
-
-
-def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the data with defaults for absent fields."""
-    filled = dict(data)
-    for key, default in defaults.items():
-        value = data.get(key)
-        if isinstance(default, Mapping):
-            filled[key] = _filled(value or {}, default) if isinstance(value or {}, Mapping) else value
-        elif value is None or value == []:
-            filled[key] = default
-    return filled
 
 
 def _kind(data: Mapping[str, Any]) -> GroupKind:

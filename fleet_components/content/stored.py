@@ -21,11 +21,18 @@ import attrs
 
 from fleet_components.content.conditional_defaults import OF_KINDS, OF_TYPES
 from fleet_components.content.guarded import read_json
+from fleet_components.model.quantity import canonical, is_quantity
 
 Object = Mapping[str, Any]
 
 _FILE = Path(__file__).parent / "defaults.json"
 _METADATA = "meta.v1.ObjectMeta"
+QUANTITY = "api.resource.Quantity"
+"""The type of quantities, which have one form where they are stored."""
+_CORE, _MILLI, _NANO = "core.v1.", -3, -9
+"""API servers round the amounts of resources in the types of this group up to thousandths
+(``SetDefaults_ResourceList`` in ``pkg/apis/core/v1/defaults.go``).
+"""
 _LIST, _MAP = "[]", "{}"
 LABELLED_BY_SERVER = (("v1", "Namespace"), ("v1", "ReplicationController"), ("batch/v1", "Job"))
 """Kinds whose objects have labels that nobody has written: of their name, or of the pods that
@@ -83,12 +90,32 @@ def stored(data: Object, custom: Shape | None = None) -> Object:
     return _stored(Identical(data), custom or _NOTHING)
 
 
+def normalized(data: Object) -> Object:
+    """Return an object of a built-in kind as a client with the types of the API sends it: without
+    empty fields that count as absent, and quantities in their canonical form.
+    """
+    name = _types().kinds.get(f"{data.get('apiVersion')}/{data.get('kind')}")
+    return data if name is None else _filled(_shape(name), data, defaults=False)
+
+
 def with_texts(data: Object, written: Object) -> Object:
     """Return a stored Secret with the ``stringData`` that was written; any other object as it is.
 
     A hub has none. But what is delivered directly never was on a hub, and rules may name it.
     """
     return {**data, "stringData": written["stringData"]} if "stringData" in written else data
+
+
+def without_texts(data: Object) -> Object:
+    """Return a Secret with its ``stringData`` as an API server stores it, in ``data``; any other object as it is.
+
+    One map is stored of both, and what is written in ``stringData`` wins.
+    """
+    if "stringData" not in data:
+        return data
+    rest = {field: value for field, value in data.items() if field != "stringData"}
+    kept = stored(data)
+    return data if "stringData" in kept else {**rest, "data": kept.get("data")}
 
 
 def preferred_version(group: str, kind: str) -> str:
@@ -127,32 +154,46 @@ def _stored(item: Identical, custom: Shape) -> Object:
     return made
 
 
-def _filled(shape: Shape, value: Object) -> dict[str, Any]:
+def _filled(shape: Shape, value: Object, *, defaults: bool = True) -> dict[str, Any]:
     made = {}
     for field, item in value.items():
         if shape.name and (item is None or (field in shape.omitted and _is_empty(item))):
             continue  # a built-in kind has no nulls
-        sort, below = shape.fields.get(field, ("", ""))
-        made[field] = _filled_field(sort, _shape(below), item) if below else item
-    for field, default in shape.defaults.items():
+        made[field] = _filled_field(shape, field, item, defaults=defaults)
+    for field, default in shape.defaults.items() if defaults else ():
         if made.get(field) is None:
-            sort, below = shape.fields.get(field, ("", ""))
-            made[field] = _filled_field(sort, _shape(below), default) if below and not shape.name else default
+            made[field] = default if shape.name else _filled_field(shape, field, default)
     fill = OF_TYPES.get(shape.name)
-    if fill:
+    if fill and defaults:
         fill(made)
     return made
 
 
-def _filled_field(sort: str, below: Shape, value: Any) -> Any:
+def _filled_field(shape: Shape, field: str, value: Any, *, defaults: bool = True) -> Any:
+    sort, below = shape.fields.get(field, ("", ""))
+    if not below:
+        return value
+    inner = _shape(below)
+
+    def filled(item: Any) -> Any:
+        if inner.name == QUANTITY:
+            return _amount(item, _MILLI if sort == _MAP and shape.name.startswith(_CORE) else _NANO)
+        return _filled(inner, item, defaults=defaults) if isinstance(item, Mapping) else item
+
     match sort, value:
         case "[]", list():
-            return [_filled(below, item) if isinstance(item, Mapping) else item for item in value]
+            return [filled(item) for item in value]
         case "{}", Mapping():
-            return {key: _filled(below, item) if isinstance(item, Mapping) else item for key, item in value.items()}
-        case "", Mapping():
-            return _filled(below, value)
+            return {key: filled(item) for key, item in value.items()}
+        case "", _:
+            return filled(value)
     return value
+
+
+def _amount(value: Any, finest: int) -> Any:
+    """Return a quantity as it is stored, a multiple of this power of ten; anything else as it is."""
+    is_text = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return canonical(str(value), finest) if is_text and is_quantity(str(value)) else value
 
 
 def _is_empty(value: Any) -> bool:

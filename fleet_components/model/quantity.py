@@ -19,6 +19,10 @@ from fleet_components.model.digits import integer
 _FORM = re.compile(r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 _DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_KIBI = 1024
+_DECIMAL_SUFFIXES, _BINARY_SUFFIXES = (
+    {power: suffix for suffix, power in known.items()} for known in (_DECIMAL, {"": 0, **_BINARY})
+)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _NANO = 9
 _MAX_INT64 = 2**63 - 1
@@ -84,6 +88,58 @@ def is_quantity(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def canonical(text: str, finest: int = -_NANO) -> str:
+    """Return a quantity as an API server writes it: ``1000m`` is ``1``, ``1024Mi`` is ``1Gi``.
+
+    A text that looks canonical at first sight stays as it is, such as ``+1``. So does an amount for
+    which no suffix is large enough.
+
+    Args:
+        text: the quantity.
+        finest: the power of ten to whose multiples the amount is rounded up, -9 by default.
+
+    Source: ``ParseQuantity``, ``RoundUp`` and ``CanonicalizeBytes`` in
+    ``pkg/api/resource/quantity.go``.
+
+    Raises:
+        ValueError: the text is not a quantity.
+    """
+    nano, match = parse_quantity(text).nano, _FORM.fullmatch(text)
+    _, _, whole, fraction, suffix = match.groups(default="") if match else ("",) * 5
+    if nano == 0 or _is_kept(whole or "0", fraction, suffix, finest):
+        return text if nano else "0"
+    unit = int(_ten_to(finest + _NANO))
+    nano = (1 if nano > 0 else -1) * -(-abs(nano) // unit) * unit
+    one = int(_ten_to(_NANO))
+    if suffix in _BINARY and abs(nano) >= _KIBI * one and nano % one == 0:
+        amount, times = _without_factor(nano // one, _KIBI)
+        return f"{amount}{_BINARY_SUFFIXES[10 * times]}"
+    amount, times = _without_factor(nano, 10)
+    extra = (times - _NANO) % 3
+    amount, exponent = amount * 10**extra, times - _NANO - extra
+    if suffix not in _DECIMAL and suffix not in _BINARY:
+        return f"{amount}e{exponent}" if exponent else str(amount)
+    return f"{amount}{_DECIMAL_SUFFIXES[exponent]}" if exponent in _DECIMAL_SUFFIXES else text
+
+
+def _is_kept(whole: str, fraction: str, suffix: str, finest: int) -> bool:
+    """Return whether the parser keeps the text of an amount that is not 0, as canonical enough."""
+    if suffix in _BINARY:
+        fast = not fraction and len(whole) <= _MAX_FAST_BINARY_DIGITS - _BINARY[suffix] * 3 // 10
+        return fast and int(whole) % 8 != 0
+    digits, scale = whole + fraction, _decimal_exponent(suffix) - len(fraction)
+    fast = len(digits) <= _MAX_FAST_DIGITS and scale >= max(-_NANO, finest)
+    return fast and scale % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
+
+
+def _without_factor(amount: int, factor: int) -> tuple[int, int]:
+    """Return an amount divided by a factor as often as nothing remains, and how often."""
+    times = 0
+    while amount % factor == 0:
+        amount, times = amount // factor, times + 1
+    return amount, times
 
 
 def _decimal_exponent(suffix: str) -> int:

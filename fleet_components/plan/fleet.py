@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -37,7 +36,7 @@ from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import Templates, templates_of
-from fleet_components.plan.kubefleet.subject import located
+from fleet_components.plan.kubefleet.subject import PlacementSubject, located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.lookalikes import lookalikes
@@ -54,7 +53,7 @@ from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
 from fleet_components.plan.source import Source
-from fleet_components.plan.subject import Decided, Subject
+from fleet_components.plan.subject import Decided
 from fleet_components.plan.unmatched import unmatched
 from fleet_components.plan.ways import Ways, ways_of
 from fleet_components.scheduler.karmada.estimator import UnreadableMemberError
@@ -94,7 +93,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
     placements = _decided(
-        placement_subjects(source, selections, inventory, past, options), past, source, ways, planning
+        placement_subjects(source, selections, inventory, past, options), past, source, options, ways, planning
     )
     templates = templates_of(source, selections, past.templates())
     planning += templates.problems
@@ -217,7 +216,12 @@ def _no_member(field: str, name: str, members: Collection[str]) -> Problem:
 
 
 def _decided(
-    subjects: Iterable[Subject[Any]], past: Past, source: Source, ways: Ways, problems: list[Problem]
+    subjects: Iterable[PlacementSubject],
+    past: Past,
+    source: Source,
+    options: Options,
+    ways: Ways,
+    problems: list[Problem],
 ) -> tuple[Decided, ...]:
     """Return the placements, decided; problems get the location of the member or placement that causes them."""
     found = []
@@ -225,7 +229,8 @@ def _decided(
         before = past.record(subject.name, subject.RECORD)
         try:
             hub = ways.placement(subject.kind, subject.key)
-            decided: Decided = Decided(subject, before, subject.decide(before), hub=hub)
+            seen = subject.on_hub(before) if hub or options.hub else subject
+            decided: Decided = Decided(seen, before, seen.decide(before), hub=hub)
             found.append(decided.by_hub() if hub else decided)
         except FleetError as error:
             namespace, _, name = subject.key.rpartition("/")
@@ -256,11 +261,15 @@ def _templates(
         parents = {key: found[key].record.memory for key in workload.needed_by if key in found}
         needs = needs_of(parents, {key for key, always in workload.needed_by.items() if always})
         subject = templates.subject(workload, inventory, past, options, needs)
+        subject = attrs.evolve(subject, by_hub=bool(options.hub) or ways.whole)
         before = past.record(subject.name, subject.RECORD)
         try:
             outcome = subject.decide(before)
             along = [found[key].hub for key in workload.needed_by if key in found]
             hub = ways.template(outcome.record.memory.policy, along, past.shown.get(subject.name, {}))
+            if bool(hub or options.hub) != subject.by_hub:
+                subject = attrs.evolve(subject, by_hub=not subject.by_hub)
+                outcome = subject.decide(before)
             decided: Decided = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
             found[workload.key] = decided.by_hub() if hub else decided
         except FleetError as error:

@@ -11,9 +11,11 @@ import attrs
 
 from fleet_components.content.header import check_header
 from fleet_components.content.overridden import Overridden
+from fleet_components.content.replacement import replacement
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import is_hidden, redacted_content
 from fleet_components.content.stamp import WRITTEN_AGAIN, annotated
+from fleet_components.content.stored import without_texts
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
 from fleet_components.model.digits import integer
@@ -270,6 +272,25 @@ class Record(ABC, Generic[P, M]):
                 [Problem("has no number left for a new revision", hint="place the objects by another name")]
             )
         return last + 1
+
+    def settled(self, objects: Objects, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Objects:
+        """Return the content of the last revision if a hub sees no change, else the objects as it stores them.
+
+        A hub rolls nothing out where it stores the same, unless the provider makes an object anew
+        there. The last content has to be known. A hub has no ``stringData``, unless the last
+        content was recorded with it.
+
+        Args:
+            objects: the objects as they are written now.
+            form: returns an object as the hub reads it.
+        """
+        last = self.contents.get(max([self.revision, *self.digests]), ())
+        texts = {Manifest(data).key for data in last if "stringData" in data}
+        objects = tuple(data if Manifest(data).key in texts else without_texts(data) for data in objects)
+        if not last or last == objects or len(last) != len(objects):
+            return objects
+        pairs = zip(last, objects, strict=True)
+        return last if all(form(old) == form(new) and not replacement(old, new) for old, new in pairs) else objects
 
     def in_use(
         self,

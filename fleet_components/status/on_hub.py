@@ -12,6 +12,7 @@ from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS
 from fleet_components.hub.listing import Listing, Object, System
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
@@ -184,7 +185,7 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
         yield "the forecast knew no such member"
         return
     known: Cluster = decided.subject.inventory.clusters[position]
-    labels = dict(live["metadata"].get("labels") or {})
+    labels = {MEMBER_NAME_LABEL: name, **(live["metadata"].get("labels") or {})}
     if changed := sorted(key for key, text in known.labels.items() if labels.get(key) != text):
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"
     taints = {(taint.get("key"), taint.get("effect")) for taint in (live.get("spec") or {}).get("taints") or ()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -64,7 +64,7 @@ FORCING = [
 ]
 IMMUTABLE = [
     ("v1", "PersistentVolume", "spec", "volumeMode", "capacity claimRef mountOptions"),
-    ("v1", "PersistentVolumeClaim", "spec", "dataSource dataSourceRef resources.limits volumeMode", "finalizers"),
+    ("v1", "PersistentVolumeClaim", "spec", "resources.limits volumeMode", "finalizers"),
     ("v1", "Pod", "spec", "ephemeralContainers hostUsers hostnameOverride os resourceClaims", "other"),
     ("v1", "Pod", "spec", "resources schedulingGroup setHostnameAsFQDN topologySpreadConstraints", "other"),
     (
@@ -165,8 +165,8 @@ def test_an_api_server_refuses(base: dict[str, Any], field: str) -> None:
     for old, new in ((before, after), (base, after), (before, base)):
         assert immutable(old, new) == (field,)
         assert replacement(old, new) == ()
-    for same in (put(base, field, None), put(base, field, [])):
-        assert immutable(base, same) == immutable(same, base) == ()
+    same = put(base, field, None)
+    assert immutable(base, same) == immutable(same, base) == ()
 
 
 @pytest.mark.parametrize(("base", "field"), rows(IMMUTABLE, changed=False), ids=name)
@@ -285,9 +285,86 @@ def test_an_api_server_takes_its_own_default(api: str, kind: str, default: dict[
     assert immutable(of(api, kind, **default), of(api, kind)) == ()
 
 
-def test_the_provider_replaces_for_the_default_of_an_api_server() -> None:
-    old, new = of("apps/v1", "StatefulSet", spec={}), of("apps/v1", "StatefulSet", spec={"revisionHistoryLimit": 10})
-    assert replacement(old, new) == replacement(new, old) == ("spec.revisionHistoryLimit",)
+def test_the_sources_of_a_claim_are_filled_in_from_each_other() -> None:
+    one, other = {"kind": "Snapshot", "name": "a"}, {"kind": "Snapshot", "name": "b"}
+    none, some, wide, both, changed = (
+        of("v1", "PersistentVolumeClaim", spec={"x": 1, **spec})
+        for spec in (
+            {},
+            {"dataSource": one},
+            {"dataSourceRef": one},
+            {"dataSource": one, "dataSourceRef": one},
+            {"dataSource": other},
+        )
+    )
+    for old, new in permutations((some, wide, both, none), 2):
+        assert bool(immutable(old, new)) is (old is none or (old is both and new is none))
+    assert "spec.dataSource" in immutable(some, changed)
+
+
+DEFAULTS = [
+    ("apps/v1", "StatefulSet", {"podManagementPolicy": "OrderedReady"}),
+    ("apps/v1", "StatefulSet", {"revisionHistoryLimit": 10}),
+    ("batch/v1", "Job", {"completions": 1, "parallelism": 1}),
+    ("batch/v1", "Job", {"template": {"spec": {"containers": [], "restartPolicy": "Always"}}}),
+    ("v1", "Pod", {"dnsPolicy": "ClusterFirst"}),
+    ("v1", "Pod", {"enableServiceLinks": True}),
+]
+"""Defaults of fields whose change makes the provider replace."""
+
+
+@pytest.mark.parametrize(("api", "kind", "default"), DEFAULTS)
+def test_the_provider_replaces_for_a_default_which_an_api_server_takes(
+    api: str, kind: str, default: dict[str, Any]
+) -> None:
+    """The provider compares what is sent, an API server what is stored."""
+    base: dict[str, Any] = {"template": {"spec": {"containers": []}}} if kind == "Job" else {"x": 1}
+    old, new = of(api, kind, spec=base), of(api, kind, spec={**base, **default})
+    for before, after in ((old, new), (new, old)):
+        assert replacement(before, after)
+        assert refused(before, after) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        ("Deployment", {"strategy": {"type": "RollingUpdate"}, "replicas": 1}),
+        ("DaemonSet", {"updateStrategy": {"type": "RollingUpdate"}}),
+        ("Service", {"type": "ClusterIP", "clusterIP": ""}),
+        ("CronJob", {"suspend": False}),
+        ("Job", {"suspend": False, "backoffLimit": 6, "completionMode": "NonIndexed"}),
+        ("PersistentVolumeClaim", {"volumeMode": "Filesystem"}),
+    ],
+)
+def test_another_default_that_is_written_out_is_an_update(kind: str, default: dict[str, Any]) -> None:
+    api = {"Service": "v1", "PersistentVolumeClaim": "v1"}.get(kind, "batch/v1" if "Job" in kind else "apps/v1")
+    old, new = of(api, kind, spec={"x": 1}), of(api, kind, spec={"x": 1, **default})
+    for before, after in ((old, new), (new, old)):
+        assert replacement(before, after) == immutable(before, after) == refused(before, after) == ()
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"hostNetwork": False},
+        {"volumes": []},
+        {"dnsPolicy": ""},
+        {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1000m", "memory": "1024Mi"}}}]},
+    ],
+)
+def test_the_provider_sends_what_the_types_of_the_api_write(same: dict[str, Any]) -> None:
+    limits = {"cpu": 1, "memory": "1Gi"}
+    spec = {"containers": [{"name": "c", "resources": {"limits": limits}}]}
+    old, new = of("v1", "Pod", spec=spec), of("v1", "Pod", spec={**spec, **same})
+    for before, after in ((old, new), (new, old)):
+        assert replacement(before, after) == refused(before, after) == ()
+
+
+def test_a_service_that_leaves_its_address_out_keeps_it() -> None:
+    written = {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ipFamilies": ["IPv4"]}
+    old, new = of("v1", "Service", spec={"ports": [], **written}), of("v1", "Service", spec={"ports": []})
+    assert (replacement(old, new), refused(old, new)) == (("spec.clusterIP",), ())
+    assert refused(new, old) == ("spec.clusterIPs[0]",)
 
 
 def storage(amount: Any) -> dict[str, Any]:
@@ -315,6 +392,8 @@ def storage(amount: Any) -> dict[str, Any]:
         ("Pod", {"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "a", "tolerationSeconds": 3}]}, ""),
         ("Pod", {"schedulingGates": [A]}, {"schedulingGates": [A, B]}, "spec.schedulingGates"),
         ("Pod", {"schedulingGates": [A, B]}, {"schedulingGates": [B]}, ""),
+        ("Pod", {}, {"topologySpreadConstraints": []}, ""),
+        ("Pod", {"containers": [{"name": "a", "envFrom": []}]}, {"containers": [{"name": "a"}]}, ""),
         ("Service", {"type": "LoadBalancer"}, {"type": "LoadBalancer", "loadBalancerClass": "a/b"}, "spec.loadBalancerClass"),
         ("Service", {"type": "ClusterIP"}, {"type": "LoadBalancer", "loadBalancerClass": "a/b"}, ""),
         ("Service", {"ipFamilies": ["IPv4"]}, {"ipFamilies": ["IPv6"]}, "spec.ipFamilies[0]"),

@@ -27,7 +27,7 @@ from fleet_components.content.patch import (
     apply_to_both,
     carried_over,
 )
-from fleet_components.content.stored import Shape, stored
+from fleet_components.content.stored import Shape, normalized, stored
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 from tools.defaults.__main__ import objects_of_every_type
@@ -74,6 +74,31 @@ def test_empty_fields_that_count_as_absent_are_left_out() -> None:
     assert "hostNetwork" not in made["spec"]["template"]["spec"]
     assert "volumes" not in made["spec"]["template"]["spec"]
     assert stored(of("Deployment", "apps/v1", spec={"replicas": 0}))["spec"]["replicas"] == 0
+
+
+def test_quantities_have_one_form() -> None:
+    limits = {"cpu": "1000m", "memory": "1024Mi", "example.com/a": 1000, "example.com/b": "1u"}
+    volume = {"name": "v", "emptyDir": {"sizeLimit": "1u"}}
+    spec = {"containers": [{"name": "c", "resources": {"limits": limits}}], "volumes": [volume]}
+    pod = stored(of("Pod", spec=spec))["spec"]
+    assert pod["containers"][0]["resources"]["limits"] == {
+        "cpu": "1",
+        "memory": "1Gi",
+        "example.com/a": "1k",
+        "example.com/b": "1m",  # amounts of resources are rounded up to thousandths
+    }
+    assert pod["volumes"][0]["emptyDir"]["sizeLimit"] == "1u"
+    custom = of("Widget", "example.test/v1", spec={"resources": {"limits": limits}})
+    assert stored(custom) == custom
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_what_a_client_sends_is_stored_alike(number: int) -> None:
+    rng = random.Random(number)
+    for data in EVERY:
+        written = thinned(data, rng)
+        assert stored(normalized(written)) == stored(written)
+        assert normalized(normalized(written)) == normalized(written)
 
 
 def test_a_job_has_the_labels_of_its_pods_and_a_selector() -> None:

@@ -90,6 +90,81 @@ def test_the_decision_is_a_forecast(driver: InProcess) -> None:
     assert driver.preview().changes == {}
 
 
+def test_a_hub_rolls_nothing_out_for_a_default_that_is_written_out(driver: InProcess) -> None:
+    """The object on the hub is written, and what its API server stores stays the same."""
+    service: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"ports": [{"port": 80}]},
+    }
+    job: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "once", "namespace": "shop"},
+        "spec": {"template": {"spec": {"containers": [{"name": "once", "image": "once:1"}]}}},
+    }
+    driver.world.extra = [service, job]
+    assert driver.up().ok
+    service["spec"] |= {"type": "ClusterIP", "ports": [{"port": 80, "targetPort": 80, "protocol": "TCP"}]}
+    job["spec"]["suspend"] = False
+    seen = driver.preview()
+    assert seen.changes["Service dev@hub/shop/web"] == seen.changes["Job dev@hub/shop/once"] == "update"
+    assert "revision 1" not in seen.text
+    assert driver.up().ok
+    assert driver.record()["revision"] == 0
+    assert driver.preview().changes == {}
+    service["spec"]["type"] = "NodePort"
+    assert "revision 1" in driver.preview().text
+
+
+def test_a_default_that_makes_the_provider_replace_is_told(driver: InProcess) -> None:
+    job: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "once", "namespace": "shop"},
+        "spec": {"template": {"spec": {"containers": [{"name": "once", "image": "once:1"}]}}},
+    }
+    driver.world.extra = [job]
+    assert driver.up().ok
+    job["spec"]["parallelism"] = 1
+    assert "created anew there, and the hub takes it off its members in between" in driver.preview().text
+
+
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "shop"}}
+
+
+@pytest.mark.parametrize(
+    ("op", "path", "value", "held"),
+    [
+        ("replace", "/stringData/word", "x", True),
+        ("remove", "/stringData/word", None, True),
+        ("add", "/stringData/more", "x", True),
+        ("add", "/stringData", {"more": "x"}, False),
+        ("replace", "/data/word", "eA==", False),
+    ],
+)
+@pytest.mark.parametrize("way", ["kubefleet", "direct"])
+def test_a_hub_has_no_string_data_to_patch(
+    driver: InProcess, way: str, op: str, path: str, value: Any, held: bool
+) -> None:
+    """What is delivered directly never was on a hub, and has what was written."""
+    patch = {"op": op, "path": path} | ({} if value is None else {"value": value})
+    rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
+    selected = {"group": "", "version": "v1", "kind": "Secret", "name": "key"}
+    spec = {"placement": {"name": "shop"}, "resourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
+    metadata = {"name": "keys", "namespace": "shop"}
+    rules = {"apiVersion": GROUP, "kind": "ResourceOverride", "metadata": metadata, "spec": spec}
+    driver.world.extra = [SECRET | {"stringData": {"word": "one"}}, rules]
+    driver.world.config["delivery"] = way
+    if way == "direct":
+        driver.world.config["kubeconfigs"] = {name: kubeconfig(name) for name in driver.world.members}
+    done = driver.up()
+    assert done.ok, done.text
+    assert ("an override fails" in done.text) is (held and way == "kubefleet")
+    assert bool(driver.record()["decisions"]) is not (held and way == "kubefleet")
+
+
 def test_what_the_hub_would_delete_on_members_is_guarded(driver: InProcess) -> None:
     assert driver.up().ok
     driver.world.policy |= affinity("nowhere")

@@ -219,6 +219,66 @@ def test_a_selector_of_such_a_namespace_is_warned_of() -> None:
     assert "spec.resourceSelectors[1].namespace: has no effect" in told
 
 
+def header(api_version: str, kind: str, name: str, namespace: str = "") -> Object:
+    scope = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **scope}}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [("v1", "Event"), ("events.k8s.io/v1", "Event"), ("coordination.k8s.io/v1", "Lease")],
+)
+def test_kinds_that_karmada_does_not_watch_are_not_placed(api_version: str, kind: str) -> None:
+    selectors = [{"apiVersion": api_version, "kind": kind}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    objects = [
+        karmada.cluster("a"),
+        kubefleet.namespace(),
+        header(api_version, kind, "one", "shop"),
+        header("v1", "ConfigMap", "two", "shop"),
+        karmada.policy("ClusterPropagationPolicy", resourceSelectors=selectors),
+    ]
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
+    assert {one.subject.key for one in plan.subjects} == {"Namespace/shop", "shop/ConfigMap/two"}
+    assert [one.what for one in plan.warnings if "propagates no" in one.what] == [
+        f"has no effect: Karmada propagates no {kind}"
+    ]
+
+
+@pytest.mark.parametrize("name", ["default", "shop"])
+def test_karmada_brings_every_namespace_but_default_by_itself(name: str) -> None:
+    """``namespace_sync_controller.go``; a policy may select ``default`` all the same, as any other object."""
+    selector = {"apiVersion": "v1", "kind": "ConfigMap"}
+    objects = [
+        karmada.cluster("a"),
+        header("v1", "Namespace", name),
+        header("v1", "ConfigMap", "conf", name),
+        karmada.policy("ClusterPropagationPolicy", resourceSelectors=[selector]),
+    ]
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
+    brought = {one.subject.key for one in plan.subjects}
+    assert brought == {f"{name}/ConfigMap/conf", *(() if name == "default" else ("Namespace/shop",))}
+    by_name = karmada.policy(
+        "ClusterPropagationPolicy",
+        resourceSelectors=[selector, {"apiVersion": "v1", "kind": "Namespace", "name": name}],
+    )
+    plan = plan_fleet(source_of(map(Manifest, [*objects[:3], by_name])), Past(), Options())
+    assert {one.subject.key for one in plan.subjects} == {f"{name}/ConfigMap/conf", f"Namespace/{name}"}
+
+
+MEMBER_NAME = "kubernetes-fleet.io/member-name"
+
+
+def test_a_placement_may_ask_for_the_name_of_a_member() -> None:
+    """The hub writes it into the labels of each MemberCluster, so that nobody else has to."""
+    by_name = {"labelSelector": {"matchLabels": {MEMBER_NAME: "b"}}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [by_name]}}
+    placement, _ = kubefleet.placed({"placementType": "PickAll", "affinity": {"clusterAffinity": required}})
+    objects = [*map(kubefleet.member, "ab"), kubefleet.namespace(), placement]
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
+    assert [sorted(one.record.decisions) for one in plan.subjects] == [["b"]]
+    assert not plan.warnings
+
+
 def test_failover_of_applications_that_nobody_watches_is_warned_of() -> None:
     application = {"decisionConditions": {"tolerationSeconds": 60}}
     policy = karmada.policy("PropagationPolicy", propagateDeps=True, failover={"application": application})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
+from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL, read_member_cluster
 from fleet_components.model.wire import read_time
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -42,7 +42,7 @@ def test_a_declared_member() -> None:
     )
     assert declared == Cluster(
         "aks-1",
-        labels={"env": "prod"},
+        labels={"env": "prod", MEMBER_NAME_LABEL: "aks-1"},
         taints=(Taint("k", "v"), Taint("l")),
         properties={"nodes": "5", "cost": "0.10", "none": ""},
         usage=Usage(capacity={"cpu": "8"}, available={"memory": "1Gi"}),
@@ -61,7 +61,14 @@ def test_a_declared_member() -> None:
     ],
 )
 def test_what_is_empty_may_be_left_out(parts: dict[str, Any]) -> None:
-    assert read_member_cluster(member(**parts)) == Cluster("m")
+    assert read_member_cluster(member(**parts)) == Cluster("m", labels={MEMBER_NAME_LABEL: "m"})
+
+
+def test_a_hub_writes_the_name_of_a_member_into_its_labels() -> None:
+    """An observed one has what it has: other hubs than that of KubeFleet 0.3.1 write no such label."""
+    declared = member(metadata={"name": "m", "labels": {MEMBER_NAME_LABEL: "other"}})
+    assert read_member_cluster(declared).labels == {MEMBER_NAME_LABEL: "m"}
+    assert read_member_cluster({**declared, "status": {"agentStatus": []}}).labels == {MEMBER_NAME_LABEL: "other"}
 
 
 def test_an_observed_member() -> None:

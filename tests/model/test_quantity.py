@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.model.quantity import is_quantity, parse_quantity
+from fleet_components.model.quantity import canonical, is_quantity, parse_quantity
 from tests.strategies import binary_suffixes, decimal_suffixes, numbers, quantities
 
 NANO = 10**9
@@ -180,3 +180,41 @@ def test_floats_of_large_amounts(text: str, approximate: float) -> None:
 def test_large_powers_are_rounded_as_in_go() -> None:
     """1e39 is made of two exact powers of ten, and is not the float nearest to it."""
     assert parse_quantity("2.0e40").approximate == 20 * (1e32 * 1e7) != 20 * 1e39
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("0Ki", "0"),
+        ("1000m", "1"),
+        ("0.5", "500m"),
+        ("1.5k", "1500"),
+        ("1000", "1k"),
+        ("12e1", "120"),
+        ("1.5e6", "1500e3"),
+        ("1024Ki", "1Mi"),
+        ("1536Mi", "1536Mi"),
+        ("0.5Ki", "512"),
+        ("1.001Ki", "1025024m"),
+        ("8Ei", "9223372036854775807"),
+        ("-1024Ki", "-1Mi"),
+        ("0.1n", "1n"),
+        # What looks canonical stays.
+        ("+1", "+1"),
+        ("5.", "5."),
+        ("1.050", "1.050"),
+        ("1E3", "1E3"),
+    ],
+)
+def test_an_api_server_writes_one_form(text: str, written: str) -> None:
+    """``tests/clusters/test_stored.py`` asks an API server about these, and more."""
+    assert canonical(text) == written
+
+
+def test_an_amount_is_rounded_up() -> None:
+    assert [canonical(text, -3) for text in ("1n", "-1100u", "1500u", "1500m")] == ["1m", "-2m", "2m", "1500m"]
+
+
+@given(quantities)
+def test_the_form_has_the_same_amount(text: str) -> None:
+    assert parse_quantity(canonical(text)) == parse_quantity(text)

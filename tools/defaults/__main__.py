@@ -31,6 +31,7 @@ from typing import Any
 import attrs
 import yaml
 
+from fleet_components.content.stored import QUANTITY
 from fleet_components.live.connection import Connection, UnexpectedAnswer, connected
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest
@@ -161,7 +162,7 @@ class Learning:
         for field, (sort, below) in self.fields(name).items():
             if field not in sent:
                 self._learn((name, field), stored)
-            elif below:
+            elif below not in ("", QUANTITY):
                 for item, other in _pairs(sort, sent[field], stored.get(field)):
                     self.compare(below, item, other)
 
@@ -214,13 +215,14 @@ class Learning:
         below = below["allOf"][0] if below.get("allOf") else below
         name = short(below.get("$ref", ""))
         mapped = "map" if "additionalProperties" in inner else ""
-        return mapped or inner.get("type") or "", name if self.types.get(name, {}).get("properties") else ""
+        has_more = self.types.get(name, {}).get("properties") or name == QUANTITY
+        return mapped or inner.get("type") or "", name if has_more else ""
 
     def _parts(self, name: str, value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield the path and the type of each part of a value that has fields."""
         yield path, name
         for field, (sort, below) in self.fields(name).items():
-            if below and field in value:
+            if below not in ("", QUANTITY) and field in value:
                 steps = {"array": range(len(value[field])), "map": value[field]}.get(sort)
                 for way in ((field,),) if steps is None else ((field, step) for step in steps):
                     yield from self._parts(below, _at(value, way), (*path, *way))
@@ -262,7 +264,8 @@ class Learning:
         unconditional = known_values.keys() - _conditional(name)
         defaults = {field: value for field, value in known_values.items() if field in unconditional}
         omitted = [field for field in fields if self.omitted.get((name, field))]
-        known = {field: (sort, below) for field, (sort, below) in fields.items() if below in self.seen}
+        kept = self.seen | {QUANTITY}
+        known = {field: (sort, below) for field, (sort, below) in fields.items() if below in kept}
         signs = {"array": "[]", "map": "{}"}
         types = {field: f"{signs.get(sort, '')}{below}" for field, (sort, below) in known.items()}
         about = {"defaults": defaults, "omitted": omitted, "fields": types}

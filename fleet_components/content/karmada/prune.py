@@ -36,6 +36,10 @@ _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 JOB_LABELS = (*_UID_LABELS, "job-name", "batch.kubernetes.io/job-name")
 """Labels that an API server puts on the pods of a Job."""
 _TOKEN = "kubernetes.io/service-account-token"
+ACCOUNT_UID = "kubernetes.io/service-account.uid"
+"""Annotation of a token Secret: the uid of its account, which differs by cluster."""
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""Annotation of a claim: the node for which its volume is made."""
 
 
 def pruned(data: Object) -> Object:
@@ -69,7 +73,7 @@ def _job(data: Object) -> Object:
 def _secret(data: Object) -> Object:
     if data.get("type") != _TOKEN:
         return data
-    return without(data, ("data",), ("stringData",), _annotation("kubernetes.io/service-account.uid"))
+    return without(data, ("data",), ("stringData",), _annotation(ACCOUNT_UID))
 
 
 def _service_account(data: Object) -> Object:
@@ -100,7 +104,7 @@ def _service(data: Object) -> Object:
 
 
 def _claim(data: Object) -> Object:
-    node = _annotation("volume.kubernetes.io/selected-node")
+    node = _annotation(SELECTED_NODE)
     return without(data, node) if value_at(data, node) else data
 
 

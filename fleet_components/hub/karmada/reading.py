@@ -53,7 +53,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, Source, gathered
-from fleet_components.scheduler.karmada.matching import matches, propagates, skips
+from fleet_components.scheduler.karmada.matching import matches, propagates, syncs
 
 
 @attrs.frozen(slots=False)
@@ -154,7 +154,7 @@ class Reading:
     def _may_be_placed(self, manifest: Manifest) -> bool:
         """Return whether an unclaimed object may be one that its user would place."""
         if (manifest.group, manifest.kind) == ("", NAMESPACE):
-            return manifest.name != "default" and not skips(manifest.name)
+            return syncs(manifest.name)
         if not manifest.namespace or is_secret(manifest.data) or manifest.metadata.get("ownerReferences"):
             return False
         return not why_skipped(manifest, Catalogue(()))

@@ -9,6 +9,11 @@ from fleet_components.model.cluster import Agent, Cluster, Usage
 from fleet_components.model.typed import TRUSTED
 from fleet_components.model.wire import read_amounts, read_taint, read_time
 
+MEMBER_NAME_LABEL = "kubernetes-fleet.io/member-name"
+"""The label with its name that a hub sets on every member (``ensureMemberNameLabel`` in
+``pkg/controllers/membercluster/v1beta1/membercluster_controller.go``, KubeFleet 0.3.1).
+"""
+
 
 @TRUSTED
 def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
@@ -24,11 +29,11 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     if not metadata.get("name"):
         raise ValueError("metadata.name is missing")
     observed = "agentStatus" in status or "conditions" in status
-    usage = status.get("resourceUsage") or {}
+    usage, labels = status.get("resourceUsage") or {}, metadata.get("labels") or {}
     return Cluster(
         kind="MemberCluster",
         name=metadata["name"],
-        labels=metadata.get("labels") or {},
+        labels=labels if observed else {**labels, MEMBER_NAME_LABEL: metadata["name"]},
         taints=tuple(read_taint(taint) for taint in spec.get("taints") or ()),
         properties={name: _value(name, entry) for name, entry in (status.get("properties") or {}).items()},
         usage=Usage(

@@ -34,7 +34,7 @@ class Share(Placed):
 
     Attributes:
         replicas: its replicas; None if they are not set for each member.
-        completions: its completions of a divided Job; None for everything else.
+        completions: its completions of a Job that is divided, or written without any; None for everything else.
     """
 
     rank: int = attrs.field(default=0, metadata=ranged(0))

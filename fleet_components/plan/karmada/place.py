@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fleet_components.content.karmada.replicas import divide_completions, replicas_of, with_replicas
+from fleet_components.content.karmada.replicas import completions_of, divide_completions, replicas_of, with_replicas
 from fleet_components.content.karmada.requirements import requirements_of
+from fleet_components.content.karmada.template import as_read
 from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
@@ -19,7 +20,7 @@ from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey
 from fleet_components.model.karmada.template import Template
 from fleet_components.model.karmada.webster import turned
 from fleet_components.model.karmada.workload_shape import WorkloadShape
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
@@ -395,7 +396,25 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
     ):
         manifest = Manifest(with_replicas(manifest, state.replicas, declared=shapes))
     content = content_of(manifest, request.settings.workloads, divided=divided)
-    return content if fresh else (before.contents[before.revision][0], *content[1:])
+    found = content if fresh else (before.contents[before.revision][0], *content[1:])
+    return before.settled(found, lambda data: as_read(data, request.custom)) if request.by_hub else found
+
+
+def _completions(
+    request: TemplateSubject, content: Objects, state: TemplateState, *, divided: bool
+) -> Mapping[str, int]:
+    """Return the completions of a Job by member, as far as it is not written with them; empty of anything else.
+
+    A Job with neither completions nor parallelism is stored with one of each. Karmada sends both, since a Job with
+    a parallelism alone is a work queue.
+    """
+    held, written = state.schedule.clusters, Manifest(content[0])
+    # The content of a divided Job lacks its parallelism, which says whether it is a work queue.
+    job = request.matched if value_at(written.data, ("spec", "completions")) is None else written
+    if divided:
+        return divide_completions(job, held, state.schedule.uid) if any(held.values()) else {}
+    filled = None if job is written else completions_of(job)
+    return {} if filled is None else dict.fromkeys(held, filled)
 
 
 def shares_of(
@@ -405,9 +424,9 @@ def shares_of(
     held = state.schedule.clusters
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
-    manifest, shape = Manifest(content[0]), shape_in(content)
+    shape = shape_in(content)
     counted = template.workload or (shape is not None and shape.replicas is not None)  # 0 replicas: not a workload
-    completions = divide_completions(manifest, held, state.schedule.uid) if divided and any(held.values()) else {}
+    completions = _completions(request, content, state, divided=divided)
     return {
         cluster: Share(
             revision=revision,

@@ -118,6 +118,7 @@ class TemplateSubject(Subject[TemplateRecord]):
         warnings: warnings about what may surprise the user.
         plugins: import paths of the plug-ins that decide with Karmada's.
         standing_on: returns its objects that stand on a member.
+        by_hub: True if a hub brings it to members, which sees no change in what it stores alike.
     """
 
     RECORD = TemplateRecord
@@ -141,6 +142,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     warnings: tuple[Problem, ...] = ()
     plugins: tuple[str, ...] = ()
     standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
+    by_hub: bool = False
 
     @property
     def kind(self) -> str:

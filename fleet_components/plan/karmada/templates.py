@@ -43,7 +43,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KARMADA
-from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips
+from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips, syncs, watches
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
@@ -336,7 +336,7 @@ class _Reading:
                 yield policy.manifest.problem(what, path, "add it to the manifests, or take schedulePriority out")
 
     def in_vain(self) -> Iterator[Problem]:
-        """Yield policies and selectors of namespaces from which Karmada propagates nothing."""
+        """Yield policies and selectors of namespaces and kinds of which Karmada propagates nothing."""
         policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
         for policy in policies:
             if skips(policy.key.namespace):
@@ -346,6 +346,10 @@ class _Reading:
                 if skips(selector.namespace):
                     path = ("spec", "resourceSelectors", index, "namespace")
                     yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
+                elif not watches(selector.api_version.rpartition("/")[0], selector.kind):
+                    path = ("spec", "resourceSelectors", index, "kind")
+                    what = f"has no effect: Karmada propagates no {selector.kind}"
+                    yield policy.manifest.problem(what, path, "take it out")
 
     def unwatched(self) -> Iterator[Problem]:
         """Yield policies with application failover in a source without observations of failing
@@ -420,7 +424,7 @@ def _is_synced(namespace: Manifest) -> bool:
     Source: karmada-io/karmada 1.19, pkg/controllers/namespace/namespace_sync_controller.go,
     Reconcile.
     """
-    return namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
+    return syncs(namespace.name) and namespace.labels.get(SKIP_AUTO_PROPAGATION, "").lower() != "true"
 
 
 def _has_number(value: Any) -> bool:

@@ -24,7 +24,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.release import Release
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
-from fleet_components.plan.kubefleet.overrides import Shapes, rule_path
+from fleet_components.plan.kubefleet.overrides import Shapes, reader, rule_path
 from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
@@ -155,6 +155,10 @@ class PlacementSubject(Subject[PlacementRecord]):
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""
         return place(self, before.completed(self.content))
+
+    def on_hub(self, before: PlacementRecord) -> Self:
+        """Return the placement as a hub rolls it out, which sees no change in what it stores alike."""
+        return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""

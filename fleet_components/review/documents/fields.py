@@ -8,8 +8,11 @@ import attrs
 
 from fleet_components.admission import KINDS
 from fleet_components.content.conditional_defaults import NAME_LABEL
+from fleet_components.content.karmada.prune import ACCOUNT_UID, JOB_LABELS, SELECTED_NODE
 from fleet_components.content.select import OLD_ENVELOPE
+from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.model.codec import camel
+from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
 from fleet_components.plan.effect import Effect, Unheeded
@@ -44,6 +47,30 @@ OBJECT_MARKS = (
         NAME_LABEL, "both", _CARRIED_OUT, "each Namespace has it, whoever wrote the Namespace; selectors see it"
     ),
     ObjectMark(
+        LAST_APPLIED,
+        "both",
+        _CARRIED_OUT,
+        "members do not get it: a copy of the object; Karmada sends it, and nothing reads it there",
+    ),
+    ObjectMark(
+        "deployment.kubernetes.io/revision, .../revision-history",
+        "both",
+        _CARRIED_OUT,
+        "members do not get the first, and of a template of Karmada neither: each cluster counts its own",
+    ),
+    ObjectMark(
+        ", ".join(JOB_LABELS),
+        "both",
+        _CARRIED_OUT,
+        "a Job without `manualSelector` loses those with the uid, and of Karmada all: each cluster sets its own",
+    ),
+    ObjectMark(
+        MEMBER_NAME_LABEL,
+        "KubeFleet",
+        _CARRIED_OUT,
+        "each MemberCluster has it, with its name; affinities, overrides and stages see it",
+    ),
+    ObjectMark(
         OLD_ENVELOPE,
         "KubeFleet",
         _NO_EFFECT,
@@ -58,6 +85,12 @@ OBJECT_MARKS = (
     ObjectMark(
         "kubernetes-fleet.io/is-fleet-resource", "KubeFleet", _NOT_NEEDED, "the hub guards its own objects with it"
     ),
+    ObjectMark(
+        "kubernetes-fleet.io/spec-hash, .../last-applied-configuration",
+        "KubeFleet",
+        _NOT_NEEDED,
+        "agents remember in them what they have applied; the state does",
+    ),
     ObjectMark(SKIP_AUTO_PROPAGATION, "Karmada", _CARRIED_OUT, "keeps a Namespace from where it is only needed"),
     ObjectMark(PROTECTED_LABEL, "Karmada", _CARRIED_OUT, "the removal of the object is refused without a token"),
     ObjectMark(RETAIN_REPLICAS, "Karmada", _CARRIED_OUT, "members keep the replicas that they have"),
@@ -70,21 +103,48 @@ OBJECT_MARKS = (
         "marks of the claim: claimed objects have them when overrides apply, and members do not get them",
     ),
     ObjectMark(
-        "karmada.io/managed", "Karmada", _NOT_NEEDED, "Karmada marks what it manages; the state says what is managed"
+        SELECTED_NODE, "Karmada", _CARRIED_OUT, "members do not get it: the node is one of the control plane's cluster"
     ),
     ObjectMark(
-        "resourcetemplate.karmada.io/managed-annotations, .../managed-labels",
+        ACCOUNT_UID, "Karmada", _CARRIED_OUT, "members do not get it, nor the data of the token Secret that has it"
+    ),
+    ObjectMark(
+        "karmada.io/managed, karmada.io/system",
         "Karmada",
         _NOT_NEEDED,
-        "Karmada remembers in them what it has written; the state does",
+        "Karmada marks what it manages; the state says what is managed",
+    ),
+    ObjectMark(
+        "resourcetemplate.karmada.io/managed-annotations, .../managed-labels, .../uid, .../generation",
+        "Karmada",
+        _NOT_NEEDED,
+        "Karmada remembers in them what it has written, and of what; the state does",
+    ),
+    ObjectMark(
+        "resourcebinding.karmada.io/*, clusterresourcebinding.karmada.io/*, work.karmada.io/*, policy.karmada.io/*",
+        "Karmada",
+        _NOT_NEEDED,
+        "all but the one above: Karmada writes them on bindings, Works and what it has sent",
+    ),
+    ObjectMark(
+        "multiclusterservice.karmada.io/*, endpointslice.karmada.io/*, federatedresourcequota.karmada.io/*",
+        "Karmada",
+        _NOT_NEEDED,
+        "Karmada writes them on what it makes for kinds that are refused here",
+    ),
+    ObjectMark(
+        "resource.karmada.io/*",
+        "Karmada",
+        _NOT_NEEDED,
+        "the search and metrics of Karmada write them on what they answer, which nobody places",
     ),
 )
 """Labels and annotations of objects on which KubeFleet v0.3.1 and Karmada 1.19 act, and what
 becomes of each here.
 
-Sources: ``apis/placement/v1beta1`` and ``pkg`` of kubefleet-dev/kubefleet; ``pkg/apis`` and
-``pkg/util/constants.go`` of karmada-io/karmada. What a hub writes on objects of its own is not
-among them.
+Sources: all keys in ``apis`` and ``pkg`` of kubefleet-dev/kubefleet, and in ``pkg`` of
+karmada-io/karmada. What a hub of KubeFleet writes on objects of its own alone, such as
+``kubernetes-fleet.io/parent-CRP``, is not among them.
 """
 
 

@@ -33,6 +33,16 @@ WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
 SKIPPED_NAMESPACES = ("kube-.*",)
 """Patterns of namespaces without propagation: the default of the flag ``--skipped-propagating-namespaces``."""
 _RESERVED_NAMESPACES = ("karmada-system", "karmada-cluster", "karmada-es-.*")
+_UNWATCHED_GROUPS = ("authentication.k8s.io", "authorization.k8s.io", "events.k8s.io", "metrics.k8s.io")
+_UNWATCHED_KINDS = (
+    ("", "Binding"),
+    ("", "ComponentStatus"),
+    ("", "Event"),
+    ("coordination.k8s.io", "Lease"),
+)
+"""Groups and kinds that the detector leaves out: those of the skip list of ``pkg/util/apigroup.go``, and
+those that no API server lets anybody watch or delete (``pkg/util/lifted/discovery.go``).
+"""
 CARRIED = (
     "placement",
     "propagateDeps",
@@ -47,8 +57,24 @@ CARRIED = (
 
 
 def propagates(manifest: Manifest) -> bool:
-    """Return whether Karmada considers an object: its namespace is not skipped and no other owner claims it."""
-    return not skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
+    """Return whether Karmada considers an object: neither its kind nor its namespace is skipped, and no other owner
+    claims it.
+    """
+    watched = watches(manifest.group, manifest.kind)
+    return watched and not skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
+
+
+def watches(group: str, kind: str) -> bool:
+    """Return whether Karmada looks at the objects of a kind, so that policies may select them."""
+    return group not in _UNWATCHED_GROUPS and (group, kind) not in _UNWATCHED_KINDS
+
+
+def syncs(namespace: str) -> bool:
+    """Return whether Karmada brings a namespace of this name to members by itself.
+
+    Source: ``namespaceShouldBeSynced`` in ``pkg/controllers/namespace/namespace_sync_controller.go``.
+    """
+    return namespace != "default" and not skips(namespace)
 
 
 def skips(namespace: str) -> bool:

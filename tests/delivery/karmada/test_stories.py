@@ -269,6 +269,30 @@ def test_suspension_holds_what_runs_and_still_removes(driver: Driver) -> None:
     assert set(driver.images().values()) == {"web:2"}
 
 
+@pytest.mark.parametrize("divided", [False, True])
+@pytest.mark.parametrize(
+    ("written", "counts"),
+    [({}, (1, 1)), ({"parallelism": 2}, (2, None)), ({"completions": 3}, (1, 3))],
+)
+def test_a_job_has_the_completions_of_the_control_plane(
+    in_process: InProcess[World], written: dict[str, int], counts: tuple[int, int | None], divided: bool
+) -> None:
+    """Written with neither, it is stored with one of each; with a parallelism alone, it is a work queue."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "sum", "image": "sum:1"}]}}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sum", "namespace": "shop"},
+        "spec": {"template": template, **written},
+    }
+    selector = {"apiVersion": "batch/v1", "kind": "Job", "name": "sum"}
+    placement = weights(a=1) if divided else on("a")
+    in_process.world.objects = {"sum": job, "policy": policy(placement=placement, resourceSelectors=[selector])}
+    carried_out(in_process)
+    ((_, sent),) = in_process.stands("Job").items()
+    assert (sent["spec"].get("parallelism"), sent["spec"].get("completions")) == counts
+
+
 def test_a_job_divides_its_completions(driver: Driver) -> None:
     job = {
         "apiVersion": "batch/v1",
