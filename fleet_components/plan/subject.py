@@ -437,6 +437,19 @@ class Decided:
         """Return what runs on a member."""
         return self.subject.done.get(cluster, _NOTHING)
 
+    def replicas_before(self, cluster: str) -> int | None:
+        """Return the replicas that run on a member, after overrides; None if they are not set for each member."""
+        done = self.done(cluster)
+        if done.replicas is None or done.revision is None:
+            return done.replicas
+        found: int | None = self.subject.replicas(self.before, cluster, self.before.standing(done))
+        return found
+
+    def replicas_after(self, cluster: str, placed: Placed | None) -> int | None:
+        """Return the replicas that a member gets with a decision, after overrides; None without any."""
+        found: int | None = self.subject.replicas(self.record, cluster, placed) if placed else None
+        return found
+
     def settled(self, cluster: str) -> Done:
         """Return what runs on a member of the decision once the update has succeeded."""
         placed, here = self.record.decisions[cluster], self.done(cluster)

@@ -83,9 +83,9 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
     declared = {one["metadata"]["name"]: one for one in listing.all(*_MEMBERS[listing.system])}
     rows = []
     for name in sorted({*decided.record.decisions, *_standing(found)}):
-        forecast = _in_words(decided.record.decisions.get(name), decided.record.revision)
-        done = found.done.get(name) if found else None
-        hub = _in_words(done, found.record.revision if found else 0)
+        placed, done = decided.record.decisions.get(name), found.done.get(name) if found else None
+        forecast = _in_words(placed, decided.record.revision, decided.replicas_after(name, placed))
+        hub = _in_words(done, found.record.revision if found else 0, _replicas(decided, name, done))
         said = told.get(name, [])
         causes = [*said, *_of_member(decided, name, declared.get(name))] if forecast != hub or said else []
         if forecast != hub and not causes:
@@ -101,10 +101,17 @@ def _standing(found: ObservedSubject | None) -> Iterable[str]:
     return (name for name, done in found.done.items() if done.revision is not None) if found else ()
 
 
-def _in_words(placed: Placed | Done | None, newest: int) -> str:
+def _replicas(decided: Decided, name: str, done: Done | None) -> int | None:
+    """Return the replicas that a member has on a hub, with the overrides that are in force now."""
+    placed = decided.record.decisions.get(name)
+    if done is None or done.replicas is None or placed is None:
+        return done.replicas if done else None
+    return decided.replicas_after(name, attrs.evolve(placed, replicas=done.replicas))
+
+
+def _in_words(placed: Placed | Done | None, newest: int, replicas: int | None) -> str:
     if placed is None or placed.revision is None:
         return NOWHERE
-    replicas = getattr(placed, "replicas", None)
     words = NEWEST if placed.revision == newest else OLDER
     return words if replicas is None else f"{words}, {replicas} replicas"
 

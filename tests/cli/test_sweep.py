@@ -42,6 +42,17 @@ def spread() -> Objects:
     return found
 
 
+def overridden() -> Objects:
+    """Replicas that an override sets on one region, whatever is divided."""
+    found = karmada()
+    web = named(found, "web", "PropagationPolicy")
+    members = [one["metadata"]["name"] for one in found if one["kind"] == "Cluster"]
+    change = {"path": "/spec/replicas", "operator": "replace", "value": 9}
+    rule = {"targetCluster": {"clusterNames": members[:1]}, "overriders": {"plaintext": [change]}}
+    policy_of = {"apiVersion": web["apiVersion"], "kind": "OverridePolicy", "metadata": {**web["metadata"]}}
+    return [*found, {**policy_of, "spec": {"overrideRules": [rule]}}]
+
+
 def fixed() -> Objects:
     """Of two members by name; one of everything that is left where its only member goes."""
     found = [*kubefleet(), *two_more()]
@@ -77,7 +88,9 @@ def told(document: Mapping[str, Any]) -> dict[str, tuple[int, int | None, bool]]
     return found
 
 
-@pytest.mark.parametrize(("system", "by"), [*SWEPT, (fixed, "member"), (fixed, "region"), (spread, "region")])
+@pytest.mark.parametrize(
+    ("system", "by"), [*SWEPT, (overridden, "member"), (fixed, "member"), (fixed, "region"), (spread, "region")]
+)
 def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
     folder: Path, system: Callable[[], Objects], by: str
 ) -> None:

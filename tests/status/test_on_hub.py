@@ -17,6 +17,7 @@ from fleet_components.plan.source import source_of
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done
 from fleet_components.status.on_hub import HubRow, OnHub, on_hub
+from tests.delivery.karmada.world import on, policy
 from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, observed
 
 Data = dict[str, Any]
@@ -134,3 +135,25 @@ def test_replicas_and_the_words_of_a_member_are_told_of_a_template() -> None:
         "the hub does not say why: it may be under way still, or somebody has changed something there since",
     )
     assert found.shown["metadata"] == {"name": "web-deployment", "namespace": "shop"}
+
+
+def test_replicas_on_a_hub_are_those_after_overrides() -> None:
+    divided = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
+    replicas = {"path": "/spec/replicas", "operator": "replace", "value": 7}
+    rules = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "more", "namespace": "shop"},
+        "spec": {
+            "overrideRules": [
+                {"targetCluster": {"clusterNames": ["a"]}, "overriders": {"plaintext": [replicas]}},
+            ]
+        },
+    }
+    objects = [*map(dict, KARMADA[:-1]), policy(placement={**on("a", "b"), "replicaScheduling": divided}), rules]
+    decided = forecast(objects, "karmada", "Template/shop/Deployment/web")
+    found = on_hub(decided, listing(System.KARMADA, *members(objects)), observed(objects, System.KARMADA))
+    assert {one.member: (one.forecast, one.hub) for one in found.rows} == {
+        "a": ("newest, 7 replicas", "newest, 7 replicas"),
+        "b": ("newest, 2 replicas", "newest, 2 replicas"),
+    }

@@ -168,7 +168,7 @@ def _cluster(
 ) -> Document:
     placed, done = entry.placed, decided.done(name)
     moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
-    replicas = _replicas(decided, name, entry)
+    replicas = {"old": decided.replicas_before(name), "new": decided.replicas_after(name, placed)}
     share, number = getattr(placed, "replicas", None), replicas["new"]
     apart = f"an override sets {number}" if number is not None and number != share else ""
     return {
@@ -182,16 +182,6 @@ def _cluster(
         "why": "; ".join(filter(None, [decided.why(name, explained), apart, *_overridden_now(decided, name, entry)])),
         "opens": _opens(decided, remainder, name),
         "unapplied": why.on("there") if (why := decided.outcome.unapplied.get(name)) else None,
-    }
-
-
-def _replicas(decided: Decided, name: str, entry: Entry) -> dict[str, int | None]:
-    """Return the replicas that a member has and gets, after overrides."""
-    done, subject = decided.done(name), decided.subject
-    stands = done.replicas is not None and done.revision is not None
-    return {
-        "old": subject.replicas(decided.before, name, decided.before.standing(done)) if stands else done.replicas,
-        "new": subject.replicas(decided.record, name, entry.placed) if entry.placed else None,
     }
 
 

@@ -137,7 +137,7 @@ class Sweep:
         joins, replicas = Counter[str](), Counter[str]()
         for one, name, entry in entries:
             joins[name] += entry.change is Change.ADD
-            replicas[name] += (getattr(entry.placed, "replicas", None) or 0) - (one.done(name).replicas or 0)
+            replicas[name] += (one.replicas_after(name, entry.placed) or 0) - (one.replicas_before(name) or 0)
         return Lost(
             value,
             members,
@@ -171,7 +171,7 @@ def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | No
 
 
 def _replicas(decided: Decided) -> int | None:
-    """Return how many replicas are divided among the members; None if they are not set for each."""
-    found = [getattr(placed, "replicas", None) for placed in decided.record.decisions.values()]
+    """Return how many replicas all members get, after overrides; None if they are not set for each member."""
+    found = [decided.replicas_after(name, placed) for name, placed in decided.record.decisions.items()]
     counted = [one for one in found if one is not None]
     return sum(counted) if counted else None
