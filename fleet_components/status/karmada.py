@@ -12,7 +12,9 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.health import UNKNOWN, health
+from fleet_components.model.codec import decode
 from fleet_components.model.decision import Condition
+from fleet_components.model.karmada.policy import Suspension
 from fleet_components.model.karmada.template import binding_name
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
@@ -122,8 +124,11 @@ def _fully_applied(state: TemplateState, items: list[dict[str, Any]]) -> list[Co
 
 
 def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dict[str, Any]]:
-    """Return the entries of the members that have a copy, or were sent one, by name; copies that go do not count."""
-    items = []
+    """Return the entries of the members that have a copy, or were sent one, by name; copies that go do not count.
+
+    A member to which dispatching is suspended has an entry as well: its Work exists, and nothing is said of it.
+    """
+    items = [{"clusterName": cluster, "health": UNKNOWN} for cluster in _never_dispatched(decided)]
     for cluster in sorted(observed.keys() & decided.deliveries.keys()):
         delivery, member = decided.deliveries[cluster], observed[cluster]
         found = member.objects.get(decided.keys(cluster)[0])
@@ -132,7 +137,15 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
         elif found or member.unreached:
             words = (found.error if found else "") or member.unreached
             items.append({"clusterName": cluster, **({"appliedMessage": words} if words else {}), "health": UNKNOWN})
-    return items
+    return sorted(items, key=lambda item: str(item["clusterName"]))
+
+
+def _never_dispatched(decided: Decided) -> list[str]:
+    """Return the targets that have nothing, since dispatching to them is suspended."""
+    state: TemplateState = decided.record.memory
+    suspension = decode(Suspension, state.spec.get("suspension") or {})
+    without = (cluster for cluster in state.targets if decided.done(cluster).revision is None)
+    return [cluster for cluster in without if suspension.suspends(cluster)]
 
 
 def _item(delivery: Delivery, found: ObservedObject, cluster: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from fleet_components.content.load import load_text
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.scheduler.karmada.estimator import estimate
@@ -266,6 +267,36 @@ def test_a_policy_that_needs_an_observation_is_told_so(table: SizeTable) -> None
     assert all("of bare (" in problem for problem in problems)
     assert not list(unobserved(policy, [cluster_record(seen, table)]))
     assert cluster_record(seen, table).usage.available == {"cpu": "8"}
+
+
+SUBSCRIPTION = "fleet.azure.com/subscription-id"
+
+
+def asking(**spec: Any) -> Manifest:
+    kind = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "ClusterResourcePlacement"}
+    return Manifest({**kind, "metadata": {"name": "p", "labels": {SUBSCRIPTION: "s"}}, "spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("spec", "asks"),
+    [
+        ({"policy": {"affinity": [{"labelSelector": {"matchLabels": {SUBSCRIPTION: "s"}}}]}}, True),
+        ({"policy": {"affinity": [{"matchExpressions": [{"key": SUBSCRIPTION, "operator": "Exists"}]}]}}, True),
+        ({"policy": {"topologySpreadConstraints": [{"topologyKey": SUBSCRIPTION}]}}, True),
+        ({"value": f"x-${{MEMBER-CLUSTER-LABEL-KEY-{SUBSCRIPTION}}}"}, True),
+        ({"policy": {"topologySpreadConstraints": [{"topologyKey": "fleet.azure.com/location"}]}}, False),
+    ],
+)
+def test_a_policy_that_asks_for_an_unknown_subscription_is_refused(
+    spec: dict[str, Any], asks: bool, table: SizeTable
+) -> None:
+    bare = cluster_record(aks("bare"), table)
+    without = attrs.evolve(bare, labels={key: value for key, value in bare.labels.items() if key != SUBSCRIPTION})
+    known = attrs.evolve(bare, labels={**bare.labels, SUBSCRIPTION: "s"})
+    elsewhere = attrs.evolve(bare, labels={})
+    found = [str(problem) for problem in unobserved(asking(**spec), [without, known, elsewhere])]
+    assert [f'no declaration says "{SUBSCRIPTION}" of bare' in text for text in found] == [True] * asks
+    assert not list(unobserved(asking(**spec), [known, elsewhere]))
 
 
 def test_members_are_values() -> None:

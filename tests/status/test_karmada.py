@@ -129,3 +129,14 @@ def test_replicas_that_the_member_keeps_prove_nothing() -> None:
     kept = binding_status(decided("a", template=template), seen(a=COPY))
     sent = binding_status(decided("a", template=deployment(replicas=5)), seen(a=COPY))
     assert [one["aggregatedStatus"][0]["health"] for one in (kept, sent)] == ["Healthy", "Unhealthy"]
+
+
+def test_a_member_to_which_dispatching_is_suspended_has_an_entry() -> None:
+    suspended = decided("a", "b", suspension={"dispatchingOnClusters": {"clusterNames": ["a"]}})
+    status = binding_status(suspended, seen(b=COPY))
+    assert [(one["clusterName"], one["health"]) for one in status["aggregatedStatus"]] == [
+        ("a", "Unknown"),
+        ("b", "Healthy"),
+    ]
+    assert "applied" not in status["aggregatedStatus"][0]
+    assert applied(status) == ["False"]

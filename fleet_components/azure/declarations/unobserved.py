@@ -1,9 +1,11 @@
-"""Finds properties in policies that declarations cannot provide: free capacity, and VM sizes that could be created."""
+"""Finds what policies ask for and declarations do not say: free capacity, VM sizes that could be created, and the
+subscription of a member.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_components.model.cluster import Cluster
@@ -12,22 +14,46 @@ from fleet_components.model.problem import FieldPath, Problem
 
 _AVAILABLE = "resources.kubernetes-fleet.io/available-"
 _CAPACITY = re.compile("kubernetes\\.azure\\.com/vm-sizes/[^/]+/capacity")
+_SUBSCRIPTION, _OF_AZURE = "fleet.azure.com/subscription-id", "fleet.azure.com/cluster-name"
 _MOST_NAMED = 3
 
 
 def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-    """Yield a problem for each property of a policy that some declared members lack because it was not observed.
+    """Yield a problem for each property of a policy that some declared members lack because it was not observed, and
+    for each place that asks for the subscription of members whose declaration does not name it.
 
     Observed members report all properties. Declared members have ``available-*`` and ``vm-sizes/*/capacity`` only if
-    these are declared as observed. A policy treats a member without the property as one that does not match.
+    these are declared as observed. A policy treats a member without the property, or the label, as one that does not
+    match.
     """
     declared = [cluster for cluster in clusters if not cluster.observed]
+    unknown = [one.name for one in declared if _OF_AZURE in one.labels and _SUBSCRIPTION not in one.labels]
+    for path in _asking_for_subscriptions(policy.data.get("spec"), ("spec",)) if unknown else ():
+        hint = "declare its subscription, or leave the label out of the policy"
+        yield policy.problem(f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint)
     for path, name in _property_names(policy.data):
         lacking = [cluster.name for cluster in declared if not _has(cluster, name)]
         if lacking:
-            named = ", ".join(lacking[:_MOST_NAMED]) + (" and others" if len(lacking) > _MOST_NAMED else "")
             hint = "declare it under observed, or leave it out of the policy"
-            yield policy.problem(f'nobody has observed "{name}" of {named}', path, hint)
+            yield policy.problem(f'nobody has observed "{name}" of {_few(lacking)}', path, hint)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
+
+
+def _asking_for_subscriptions(data: Any, path: FieldPath) -> Iterator[FieldPath]:
+    """Yield the fields of a spec that name the label of the subscription, as variables in overrides may."""
+    if isinstance(data, str) and _SUBSCRIPTION in data:
+        yield path
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == _SUBSCRIPTION:
+                yield (*path, key)
+            yield from _asking_for_subscriptions(value, (*path, key))
+    elif isinstance(data, list):
+        for position, item in enumerate(data):
+            yield from _asking_for_subscriptions(item, (*path, position))
 
 
 def _property_names(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
