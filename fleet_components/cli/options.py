@@ -78,6 +78,17 @@ WITH = planned(
 )
 
 
+_RELEASES = tuple(
+    planned(
+        f"--{setting}",
+        type=click.Choice(table.names),
+        help=f"The release of {table.title} that decides, as fleet:{setting} names it. By default that "
+        f"of an observed hub which shows it, or of the last update; else {table.default}.",
+    )
+    for setting, table in TABLES.items()
+)
+
+
 def where(command: F) -> F:
     """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""
     options = (
@@ -168,15 +179,7 @@ def where(command: F) -> F:
             help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
             "Repeatable.",
         ),
-        *(
-            planned(
-                f"--{setting}",
-                type=click.Choice(table.names),
-                help=f"The release of {table.title} that decides, as fleet:{setting} names it. By default that of an "
-                f"observed hub which shows it, or of the last update; else {table.default}.",
-            )
-            for setting, table in TABLES.items()
-        ),
+        *_RELEASES,
         planned("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
     )
     # click lists the option first that is added last.

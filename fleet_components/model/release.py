@@ -14,7 +14,7 @@ class Change:
     """A change between two releases of a system.
 
     Attributes:
-        source: where upstream has it: the number of a pull request, after its file where that helps.
+        source: the number of the upstream pull request, after its file where that helps.
         since: the first release that has it.
         before: what releases without it do.
         after: what releases with it do.
@@ -29,7 +29,7 @@ class Change:
 
 
 class ReleaseRule(Enum):
-    """A rule that some releases of a system have, and others do not; its value is a :class:`Change`."""
+    """A rule that some releases of a system have. Its value is a :class:`Change`."""
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class ReleaseTable:
     """The known releases of a system.
 
     Attributes:
-        setting: the setting that names one: ``kubefleet`` for ``fleet:kubefleet`` and ``--kubefleet``.
+        setting: the setting that names one: ``kubefleet`` for ``fleet:kubefleet``.
         title: the name of the system.
         names: the names of its releases, the oldest first.
         default: the name of the one that counts where none is named.
@@ -73,8 +73,8 @@ class ReleaseTable:
 
     def assumed(self, why: str) -> str:
         """Return what counts where the release is not known, and why it is not."""
-        another = f"fleet:{self.setting} or --{self.setting} names another"
-        return f"the release of {self.title} is not known: {why}; {self.default} is assumed, and {another}"
+        assumed = f"{self.default} is assumed, and fleet:{self.setting} or --{self.setting} names another"
+        return f"the release of {self.title} is not known: {why}; {assumed}"
 
     def named(self, name: str = "") -> Release:
         """Return a release by its name, or the default one for an empty name.

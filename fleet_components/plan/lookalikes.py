@@ -17,7 +17,8 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     """
     gone = (name for name in plan.members_gone if plan.past.members[name].state != LOST)
     had = _by_subjects(gone, ((one.name, one.before.decisions) for one in plan.subjects))
-    gets = _by_subjects(plan.members_new, ((one.name, one.record.decisions) for one in plan.subjects))
+    wanted = ((one.name, one.record.decisions) for one in plan.subjects)
+    gets = _by_subjects(plan.members_new, wanted)
     for subjects, left in had.items():
         joined = gets.get(subjects, [])
         if len(left) == len(joined) == 1:

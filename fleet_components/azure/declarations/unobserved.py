@@ -1,5 +1,6 @@
-"""Finds what policies ask for and declarations do not say: free capacity, VM sizes that could be created, and the
-subscription of a member.
+"""Finds what policies ask for and declarations do not say.
+
+It is free capacity, VM sizes that could be created, and the subscription of a member.
 """
 
 from __future__ import annotations

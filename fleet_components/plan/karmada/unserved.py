@@ -1,4 +1,4 @@
-"""Find members that do not serve a custom kind though a policy chooses them, and what would serve it there."""
+"""Find members that a policy chooses and that do not serve the custom kind which it selects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LISTED = "once it serves the kind, list it in status.apiEnablements, or observe
 
 
 def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inventory) -> Iterator[Problem]:
-    """Yield a warning for each custom kind and what is missing for it, with the members that lack it.
+    """Yield a warning for each custom kind and what is missing for it, with its members.
 
     Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement.
     """
@@ -42,7 +42,8 @@ def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inven
         here = brought.get((manifest.group, manifest.kind), set())
         for without, names in ((False, members & here), (True, members - here)):
             if names:
-                what = f"is not placed on {few(sorted(names))}, where {api[1]} of {api[0]} is not served"
+                where = few(sorted(names))
+                what = f"is not placed on {where}, where {api[1]} of {api[0]} is not served"
                 yield manifest.problem(what, (), _hint(definition, without=without))
 
 
@@ -51,10 +52,12 @@ def _lacking(decided: Decided, manifest: Manifest, inventory: Inventory) -> Iter
     bound = decided.record.memory.claim.bound
     if bound is None or (manifest.group, manifest.kind) in BUILT_IN:
         return
+    api = (manifest.api_version, manifest.kind)
     for cluster in inventory.clusters:
         # One that lists nothing is warned of by itself.
-        serves = not cluster.api_enablements or (manifest.api_version, manifest.kind) in cluster.api_enablements
-        if not serves and cluster.name not in decided.record.decisions and may_choose(bound.placement, cluster):
+        serves = not cluster.api_enablements or api in cluster.api_enablements
+        has = cluster.name in decided.record.decisions
+        if not serves and not has and may_choose(bound.placement, cluster):
             yield cluster.name
 
 
