@@ -182,6 +182,7 @@ def test_keys_are_stable(folder: Path) -> None:
     assert list(shop(document)) == [
         *(
             "fleet",
+            "ofFleet",
             "name",
             "kind",
             "key",
@@ -234,7 +235,9 @@ def test_keys_are_stable(folder: Path) -> None:
 def test_what_goes_wrong_has_stable_keys_too(folder: Path, state: Path) -> None:
     lose_both(folder)
     document = plan(folder, "--state", state, status=3)
-    assert list(document["refused"][0]) == ["subject", "what", "hint", "token", "field", "file", "line"]
+    assert list(document["refused"][0]) == [
+        *("ofFleet", "subject", "what", "hint", "token", "field", "file", "line"),
+    ]
     assert list(document["gone"]["objects"][0]) == ["subject", "member", "object", "fate", "to"]
     assert list(document["gone"]["summary"][0]) == ["weight", "text"]
     assert shop(document)["departures"] == document["gone"]["objects"]

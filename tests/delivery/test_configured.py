@@ -66,6 +66,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("moving", "true", {}, True),
     ("delivery", "karmada", {"delivery": "kubefleet"}, "karmada"),
     ("kubefleet", "main-2026-08", {"kubefleet": "0.3.1"}, "main-2026-08"),
+    ("karmada", "1.17", {"karmada": "1.18"}, "1.17"),
     ("hub", "hub.yaml", {"hub": "other.yaml"}, "hub.yaml"),
     ("readyTimeout", "20", {"ready_timeout": 60}, 20),
     (

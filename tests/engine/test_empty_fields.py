@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.checked import checked
+from tests.engine.checked import checked, planned
 from tests.engine.driver import Engine
 from tests.engine.empty_fields import objects
 from tests.engine.stories import Story, cluster_role, config_map, namespace, placement
@@ -66,3 +66,27 @@ def test_every_field_of_the_most_used_kinds(story: Engine[Story]) -> None:
     again = story.preview()
     assert again.ok, again.text
     assert again.changes == {}
+
+
+def test_values_that_are_written_another_way(story: Engine[Story]) -> None:
+    """The provider keeps the form of the API's types: an amount in another form, and a default of Go, change nothing."""
+    tale = story.world
+    space = namespace(tale.space)
+    container: dict[str, Any] = {"name": "web", "image": "web:1", "resources": {"requests": {"cpu": "1"}}}
+    pod: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    template = {
+        "apiVersion": "v1",
+        "kind": "PodTemplate",
+        "metadata": {"name": "t", "namespace": tale.space},
+        "template": pod,
+    }
+    tale.objects = {"space": space, "template": template, "shop": placement("shop", space)}
+    checked(story)
+    container["resources"]["requests"]["cpu"] = "1000m"
+    pod["spec"]["hostNetwork"] = False
+    resources = planned(story)["resources"]
+    shown = story.preview()
+    assert shown.ok, shown.text
+    changed = [name for name in shown.changes if name.startswith("PodTemplate")]
+    forecast = [one["name"] for one in resources if one["change"] not in ("same", "") and "PodTemplate" in one["type"]]
+    assert (changed, forecast) == ([], [])

@@ -260,7 +260,8 @@ class DecisionConditions(Typed):
 
 def purge_mode_of(written: str) -> str:
     """Return a purge mode by its name of 1.19; releases before it have two names more."""
-    return {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}.get(written, written)
+    former = {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}
+    return former.get(written, written) if isinstance(written, str) else written
 
 
 @attrs.frozen

@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.difference import Difference, amounts_alike, differences
+from fleet_components.content.difference import Difference, differences
 from fleet_components.content.replacement import as_sent, replacement
 from fleet_components.content.secret import REDACTED, redacted, secret_fields
+from fleet_components.content.stored import normalized
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import PROVIDER, is_object
@@ -124,7 +125,7 @@ def _resource(
     uncompared: list[str] = []
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
     old, new = _sides(registration.type, stored, given)
-    found = tuple(_changes(_compare(old, new, (), uncompared), reveal(new), as_sent(sent), uncompared))
+    found = tuple(_changes(_compare(old, new, (), uncompared), old, new, as_sent(sent), uncompared))
     if found:
         hidden = secret_inputs(registration.type, old) | secret_inputs(registration.type, new)
         found = tuple(map(_hiding(hidden), found))
@@ -201,18 +202,27 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
 
 
 def _changes(
-    found: Iterable[Difference], new: Mapping[str, Any], sent: Mapping[str, Any], uncompared: list[str]
+    found: Iterable[Difference],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    uncompared: list[str],
 ) -> Iterator[Difference]:
     """Yield the differences without those of the form in which the provider keeps objects: quantities, empty fields.
 
     What was sent alike has not changed. Where it is not known what was sent, an empty field is not compared.
     """
+    plain, stood = reveal(new), reveal(old)
+    before, after = normalized(stood), normalized(plain)
     for one in found:
-        if sent and value_at(sent, one.path) == _shown(value_at(new, one.path)):
+        if sent and value_at(sent, one.path) == _shown(value_at(plain, one.path)):
+            continue
+        alike = value_at(before, one.path) == value_at(after, one.path)
+        if alike and value_at(stood, one.path) != value_at(plain, one.path):
             continue
         if not sent and one.old is None and one.new in ("", {}, []):
             uncompared.append(one.field)
-        elif sent or not amounts_alike(one):
+        else:
             yield one
 
 
