@@ -125,7 +125,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         rf"({COPY}only here|{PLACEMENT}selected \[\])",
         "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
-        "pkg/controllers/placement/resource_selector.go (KubeFleet 0.3.1)",
+        "pkg/utils/controller/resource_selector_resolver.go (KubeFleet 0.3.1)",
         nothing_selected,
     ),
     Known(
