@@ -1,7 +1,8 @@
 """A KubeFleet hub with real agents: the hub agent and one member agent for each member, on control planes of our own.
 
-The programs ``hubagent`` and ``memberagent`` come from PATH and the definitions of the hub from the shared folder. The
-webhooks are on. The hub agent has their port built in, so a machine has one such hub at a time; a second one waits.
+The programs ``hubagent`` and ``memberagent`` come from PATH, and the definitions of the hub from beside them or from the
+shared folder. The webhooks are on. The hub agent has their port built in, so a machine has one such hub at a time; a
+second one waits.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from urllib.request import urlopen
 import attrs
 import yaml
 
-from tests.clusters.documents import Document, documents, judging
+from tests.clusters.documents import Document, judging
 from tests.control_planes import own_control_planes
+from tests.hubs.kubefleet_release import hub_definitions, release_of
 from tests.hubs.objects import Objects
 from tests.hubs.processes import Program, free_port, hubs_or_skip
-from tests.shared import shared
 from tools.clusters.cluster import ControlPlane
 
 AGENTS = ("hubagent", "memberagent")
@@ -96,6 +97,7 @@ class KubeFleetHub:
         members: the control planes of the members, by name.
         objects: those of the hub.
         agent: the hub agent.
+        release: the name of its release of KubeFleet.
         agents: the member agents, by name of the member.
     """
 
@@ -103,6 +105,7 @@ class KubeFleetHub:
     members: Mapping[str, ControlPlane]
     objects: Objects
     agent: Program
+    release: str
     agents: dict[str, Program] = attrs.field(factory=dict)
 
     def apply(self, wanted: Sequence[Document]) -> None:
@@ -184,7 +187,7 @@ def kubefleet_hub(
         RuntimeError: an agent does not get ready; the end of its log is in the text.
     """
     hubs_or_skip(*AGENTS)
-    definitions = documents(shared("data/crds/kubefleet"))
+    definitions = hub_definitions()
     assert _HUB not in members, "the hub's own control plane is called so"
     intervals = {
         "resource-changes-collection-duration": collection,
@@ -197,7 +200,8 @@ def kubefleet_hub(
         objects.apply([*definitions, _made("v1", "Namespace", SYSTEM), _service(webhooks)])
         agent = _hub_agent(hub, objects, options)
         started.callback(agent.stop)
-        fleet = KubeFleetHub(hub, {name: planes[name] for name in members}, objects, agent)
+        served = {name: planes[name] for name in members}
+        fleet = KubeFleetHub(hub, served, objects, agent, release_of(definitions))
         needed = [one for one in definitions if one["metadata"]["name"].startswith(_ON_MEMBERS)]
         fleet.apply([_made("v1", "ServiceAccount", name, namespace=SYSTEM) for name in members])
         fleet.apply([member.cluster(name) for name, member in members.items()])

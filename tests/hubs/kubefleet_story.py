@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from fleet_components import FleetPlan, Options, Past, plan_fleet, source_of
+from fleet_components.model.manifest import Manifest
+from tests.clusters.documents import Document
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec
 from tests.hubs.kubefleet_words import placement_words
 from tests.hubs.placements import PLACING
@@ -43,13 +46,27 @@ def begun(fleet: KubeFleetHub, folder: Path) -> Iterator[Story]:
         fleet: the hub.
         folder: where the hub is observed to.
     """
-    story = Story(fleet, folder, placement_words)
+    story = Story(fleet, folder, placement_words, release=fleet.release)
     try:
         yield story
     finally:
         story.close()
         _restore(fleet)
         _clear(fleet)
+
+
+def planned(documents: Iterable[Document], release: str) -> FleetPlan:
+    """The plan of a new fleet in files: the members of the stories, and these objects.
+
+    Args:
+        documents: the objects.
+        release: the name of the release of KubeFleet that decides.
+    """
+    members = [member.cluster(name) for name, member in MEMBERS.items()]
+    source = source_of(map(Manifest, [*members, *documents]), kubefleet=release)
+    plan = plan_fleet(source, Past(), Options())
+    assert not plan.refused
+    return plan
 
 
 def rejoin(fleet: KubeFleetHub, name: str) -> None:

@@ -82,6 +82,7 @@ class Story:
         known: differences that are as they have to be.
         met: those that have occurred.
         rest: seconds in which nothing may change once the hub has come to rest.
+        release: the release of its system that the hub is said to run; empty for the one that it shows.
     """
 
     hub: Hub
@@ -90,6 +91,7 @@ class Story:
     known: tuple[Known, ...] = ()
     met: set[Known] = attrs.field(factory=set)
     rest: float = 7.0
+    release: str = ""
     _seen: dict[str, Document] = attrs.field(factory=dict)
     _open: ExitStack = attrs.field(factory=ExitStack)
     _asked: dict[Path, Objects] = attrs.field(factory=dict)
@@ -107,10 +109,8 @@ class Story:
 
     def observe(self) -> None:
         """Observe the hub, as ``fleet observe --update`` does."""
-        # The agents and the definitions of these hubs are of the main branch, and no image shows it.
-        listing = attrs.evolve(
-            ask_hub(context_of(self.hub.hub.kubeconfig, "", subject="the hub")), release="main-2026-08"
-        )
+        listing = ask_hub(context_of(self.hub.hub.kubeconfig, "", subject="the hub"))
+        listing = attrs.evolve(listing, release=self.release)  # no image shows it
         write_observation(self.folder, read_hub(listing), update=is_observed(self.folder), secrets=False)
         self._seen = self._written()
 

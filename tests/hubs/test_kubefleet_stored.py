@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from fleet_components import FleetPlan, Options, Past, plan_fleet, source_of
+from fleet_components import FleetPlan
 from fleet_components.content.difference import differences
 from fleet_components.content.stored import without_texts
 from fleet_components.content.strip import in_snapshot
 from fleet_components.model.manifest import Manifest, ObjectKey
 from tests.clusters.documents import Document
 from tests.hubs.kubefleet import KubeFleetHub
-from tests.hubs.kubefleet_story import MEMBERS
+from tests.hubs.kubefleet_story import MEMBERS, planned
 from tests.hubs.placements import PLACING, labelled, made, namespace, pick, placement, web
 from tests.hubs.story import Story
 
@@ -116,14 +116,6 @@ def labelling(space: str) -> Document:
     return made(PLACING, "ClusterResourceOverride", space) | {"spec": spec}
 
 
-def planned(documents: Iterable[Document]) -> FleetPlan:
-    """The plan of a fleet in files."""
-    members = [member.cluster(name) for name, member in MEMBERS.items()]
-    plan = plan_fleet(source_of(map(Manifest, [*members, *documents])), Past(), Options())
-    assert not plan.refused
-    return plan
-
-
 def delivered(plan: FleetPlan, member: str) -> Objects:
     """What a member has at the end, as its hub has it."""
     found: dict[ObjectKey, Mapping[str, Any]] = {}
@@ -168,7 +160,7 @@ def test_overrides_patch_defaults(fleet: KubeFleetHub, story: Story) -> None:
     documents += [placement(space), empty, labelling(bare), placement(bare)]
     fleet.apply(documents)
     fleet.settle()
-    plan = planned(documents)
+    plan = planned(documents, fleet.release)
     assert len(delivered(plan, "east")) == 8
     assert unsent(plan, fleet) == []
     live = fleet.members["east"].get("deployment", "web", "-n", space)
@@ -218,7 +210,7 @@ def test_files_and_the_observed_hub_decide_alike(fleet: KubeFleetHub, story: Sto
     rng = random.Random(seed)
     documents = [document for number in range(5) for document in fleet_of(rng, seed, number)]
     story.begin(*documents)
-    ours, observed = planned(documents), story.quiet()
+    ours, observed = planned(documents, fleet.release), story.quiet()
     chosen = [{one.name: sorted(one.outcome.goal.decisions) for one in plan.subjects} for plan in (ours, observed)]
     assert chosen[0] == chosen[1]
     assert unsent(ours, fleet) == []
