@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
 from tests.delivery.karmada import world as karmada
@@ -371,7 +372,9 @@ def test_what_one_has_becomes_an_override(fleet: Fleet) -> None:
     assert "Secret shop/s" in result.stdout
     override = yaml.safe_load((fleet.folder / "adopted-configmap-c.yaml").read_text())
     (rule,) = override["spec"]["policy"]["overrideRules"]
-    assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "2"}}}]
+    assert rule["clusterSelector"]["clusterSelectorTerms"] == [
+        {"labelSelector": {"matchLabels": {MEMBER_NAME_LABEL: "b"}}}
+    ]
     assert rule["jsonPatchOverrides"] == [{"op": "add", "path": "/data/k", "value": "here"}]
     assert fleet.run("drift", "--write").exit_code == 1
 
@@ -441,7 +444,9 @@ def test_what_one_has_of_a_resource_placement_becomes_a_resource_override(delive
     assert (override["kind"], override["metadata"]["namespace"]) == ("ResourceOverride", "shop")
     assert override["spec"]["placement"] == {"name": "config", "scope": "Namespaced"}
     (rule,) = override["spec"]["policy"]["overrideRules"]
-    assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "b"}}}]
+    assert rule["clusterSelector"]["clusterSelectorTerms"] == [
+        {"labelSelector": {"matchLabels": {MEMBER_NAME_LABEL: "b"}}}
+    ]
 
 
 def test_what_is_in_an_envelope_drifts_and_is_left_to_people(delivered: Delivered) -> None:
