@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pulumi.runtime.rpc import UNKNOWN
 
 from fleet_components import Fleet
 from fleet_components.testing import Registration, StackState, redact, run_program
@@ -104,7 +105,16 @@ def same(engine: Engine[Any], state: StackState, program: Callable[[], Any] = of
     preview, plan = previewed(engine), planned(engine, state, program)
     assert preview.keys() == plan.keys()
     fields = [(urn, field) for urn in plan for field in plan[urn]]
-    assert not [(u, f, preview[u][f], plan[u][f]) for u, f in fields if preview[u][f] != plan[u][f]]
+    assert not [(u, f, preview[u][f], plan[u][f]) for u, f in fields if not alike(preview[u][f], plan[u][f])]
+
+
+def alike(engines: Any, ours: Any) -> bool:
+    """Whether two values are the same. What an engine learns in an update alone is known in process: how the provider of
+    a member treats what it finds there depends on which cluster answers.
+    """
+    if isinstance(engines, dict) and isinstance(ours, dict):
+        return engines.keys() == ours.keys() and all(alike(engines[key], ours[key]) for key in ours)
+    return engines in (UNKNOWN, ours)
 
 
 def test_a_new_stack(engine: Engine) -> None:
