@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.admission.schema import Rule
+from fleet_components.model.release import Release
 
 _Value = TypeVar("_Value")
 
@@ -48,6 +49,12 @@ class Overlay:
     earlier: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     absent: Collection[str] = ()
     lacking: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def without(release: Release, table: Mapping[Any, Mapping[str, _Value]]) -> dict[str, _Value]:
+    """Return what a table has by rule, of all rules that a release lacks."""
+    lacking = (entries for rule, entries in table.items() if not release.has(rule))
+    return {name: value for entries in lacking for name, value in entries.items()}
 
 
 def note_at(table: Mapping[str, _Value], path: str) -> _Value | None:

@@ -138,10 +138,10 @@ def observe(
     written there. The first run makes DIR and each later one takes --update; a job that runs both takes it always.
     """
     _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
-    named = {setting: name for setting, name in (("kubefleet", kubefleet), ("karmada", karmada)) if name}
-    for setting in named:
-        if rbac or not (hub or azure):
-            raise click.UsageError(f"--{setting} is the release of a hub that is observed: give --hub or --azure")
+    named = options.named_releases(kubefleet=kubefleet, karmada=karmada)
+    if named and (rbac or not (hub or azure)):
+        what = f"--{next(iter(named))} is the release of a hub that is observed"
+        raise click.UsageError(f"{what}: give --hub or --azure")
     asking = _Asking(hub, context, azure, azure_login, secrets, timeout, named)
     if rbac:
         sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))

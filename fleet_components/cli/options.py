@@ -89,6 +89,11 @@ _RELEASES = tuple(
 )
 
 
+def named_releases(**options: str | None) -> dict[str, str]:
+    """Return the names of releases that a command line gives, by the setting that names each."""
+    return {setting: name for setting, name in options.items() if name}
+
+
 def where(command: F) -> F:
     """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""
     options = (
@@ -300,7 +305,7 @@ def command_line(
         pass_over=frozenset(pass_over),
         skip_checks=frozenset(skip_check),
         plugins=plugins,
-        releases={name: given for name, given in (("kubefleet", kubefleet), ("karmada", karmada)) if given},
+        releases=named_releases(kubefleet=kubefleet, karmada=karmada),
         any_state=any_state,
         project=project,
         program=not no_program,

@@ -12,7 +12,7 @@ import pulumi
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
 from fleet_components.model.problem import Problem
-from fleet_components.model.releases import TABLES
+from fleet_components.model.releases import TABLES, names_in
 from fleet_components.model.typed import HINT, LATER, fitted
 from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits, wrong_releases
 from fleet_components.plan.source import AnySource, Source, source_from
@@ -107,11 +107,6 @@ class FleetArgs(Arguments):
     karmada: str = attrs.field(default="", metadata={HINT: TABLES["karmada"].choice})
     moving: bool = False
 
-    @property
-    def releases(self) -> dict[str, str]:
-        """The name of each release that was given, by the setting that names it; empty for one that was not."""
-        return {setting: getattr(self, setting) for setting in TABLES}
-
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
@@ -119,7 +114,7 @@ class FleetArgs(Arguments):
             yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
-        yield from wrong_releases(self.releases)
+        yield from wrong_releases(names_in(self))
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
         for name, provider in self.providers.items():

@@ -15,7 +15,7 @@ from fleet_components.content.observed import observed_in
 from fleet_components.hub.folder.header import releases_in
 from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.releases import Releases
+from fleet_components.model.releases import Releases, names_in
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
@@ -71,7 +71,7 @@ def under_releases(args: FleetArgs) -> FleetArgs:
     names = args.source.given.releases.names
     for folder in reversed(list(observed_in(map(Path, args.source.given.paths)))):
         names |= releases_in(folder)
-    names |= {setting: name for setting, name in args.releases.items() if name}
+    names |= {setting: name for setting, name in names_in(args).items() if name}
     return attrs.evolve(args, source=args.source.under(Releases.named(**names)))
 
 

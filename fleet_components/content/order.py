@@ -97,7 +97,12 @@ def provided(manifest: Manifest) -> ObjectKey:
         return manifest.key
     group = value_at(manifest.data, ("spec", "group"))
     kind = value_at(manifest.data, ("spec", "names", "kind"))
-    return ObjectKey(str(group), _DEFINITION[1], "", str(kind))
+    return definition_of(str(group), str(kind))
+
+
+def definition_of(group: str, kind: str) -> ObjectKey:
+    """Return what defines a kind, in the form of :func:`provided`."""
+    return ObjectKey(group, _DEFINITION[1], "", kind)
 
 
 def needed(manifest: Manifest) -> Iterator[ObjectKey]:
@@ -112,7 +117,7 @@ def needed(manifest: Manifest) -> Iterator[ObjectKey]:
     if manifest.namespace:
         yield ObjectKey("", "Namespace", "", manifest.namespace)
     if "." in manifest.group:  # only groups of Kubernetes itself may lack a dot
-        yield ObjectKey(manifest.group, _DEFINITION[1], "", manifest.kind)
+        yield definition_of(manifest.group, manifest.kind)
     for group, kind, path in _NAMES:
         home = manifest.namespace if kind == "ServiceAccount" else ""
         names = (name for name in values_at(manifest.data, path) if isinstance(name, str) and name)

@@ -128,3 +128,7 @@ class Cluster(Typed):
     resource_models: tuple[ResourceModel, ...] | None = None
     resource_summary: ResourceSummary | None = None
     kind: str = attrs.field(default="", eq=False)
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Return whether it serves a kind of Karmada's templates; one without API data serves every kind."""
+        return self.api_enablements is None or (api_version, kind) in self.api_enablements

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -12,6 +13,15 @@ from fleet_components.model.release import Release, ReleaseTable
 
 TABLES: Mapping[str, ReleaseTable] = {table.setting: table for table in (KUBEFLEET, KARMADA)}
 """The known releases of each system, by the setting that names one."""
+
+
+def names_in(settings: Any) -> dict[str, str]:
+    """Return the name of the release of each system, by the setting that names it.
+
+    Args:
+        settings: has each setting as an attribute.
+    """
+    return {setting: getattr(settings, setting) for setting in TABLES}
 
 
 @attrs.frozen

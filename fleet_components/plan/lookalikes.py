@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from fleet_components.model.problem import Problem
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -32,13 +32,14 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
 
 
 def _by_subjects(
-    members: Iterable[str], decisions: Iterable[tuple[str, Iterable[str]]]
+    members: Iterable[str], decisions: Iterable[tuple[str, Collection[str]]]
 ) -> dict[frozenset[str], list[str]]:
     """Return the members by the subjects that they have, without those that have none."""
     subjects: dict[str, set[str]] = {name: set() for name in members}
     for subject, clusters in decisions:
-        for name in subjects.keys() & set(clusters):
-            subjects[name].add(subject)
+        for name, those in subjects.items():
+            if name in clusters:
+                those.add(subject)
     found: dict[frozenset[str], list[str]] = defaultdict(list)
     for name, those in sorted(subjects.items()):
         if those:

@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.model.codec import checked, encode
 from fleet_components.model.problem import Problem
-from fleet_components.model.releases import TABLES, Releases
+from fleet_components.model.releases import TABLES, Releases, names_in
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.plan.ways import A_WAY, Way, no_way
 from fleet_components.rollout.rollout import Gates
@@ -79,16 +79,11 @@ class Settings(Typed):
         yield from wrong_limits(self.limit, self.max_wait)
         if wrong := no_way(self.delivery):
             yield Problem(wrong, ("delivery",), A_WAY)
-        yield from wrong_releases(self.releases)
+        yield from wrong_releases(names_in(self))
 
     def under(self, releases: Releases) -> Settings:
         """Return the same settings with the releases that decide."""
         return attrs.evolve(self, kubefleet=releases.kubefleet.name, karmada=releases.karmada.name)
-
-    @property
-    def releases(self) -> dict[str, str]:
-        """The name of each release, by the setting that names it."""
-        return {setting: getattr(self, setting) for setting in TABLES}
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form in the state: the values that are not the defaults."""

@@ -12,9 +12,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.health import UNKNOWN, health
-from fleet_components.model.codec import decode
 from fleet_components.model.decision import Condition
-from fleet_components.model.karmada.policy import Suspension
 from fleet_components.model.karmada.template import binding_name
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
@@ -143,7 +141,7 @@ def _items(decided: Decided, observed: Mapping[str, ObservedMember]) -> list[dic
 def _never_dispatched(decided: Decided) -> list[str]:
     """Return the targets that have nothing, since dispatching to them is suspended."""
     state: TemplateState = decided.record.memory
-    suspension = decode(Suspension, state.spec.get("suspension") or {})
+    suspension = state.suspension
     without = (cluster for cluster in state.targets if decided.done(cluster).revision is None)
     return [cluster for cluster in without if suspension.suspends(cluster)]
 

@@ -12,6 +12,7 @@ from fleet_components.model.problem import FleetError, show_path
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import Trials
 from fleet_components.plan.source import source_of
+from tests.delivery.karmada.world import WIDGETS
 from tests.plan.flipped import after, karmada_member, member, placement, planned, propagation
 from tests.plan.unmatched import CommandLine, problems
 
@@ -90,17 +91,7 @@ def test_a_cluster_whose_status_lists_no_api_takes_nothing() -> None:
 
 
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Namespaced",
-        "names": {"kind": "Widget", "plural": "widgets"},
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    },
-}
+DEFINITION = dict(WIDGETS)
 
 
 def enabled(**kinds: str) -> dict[str, Any]:

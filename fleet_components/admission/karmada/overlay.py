@@ -5,11 +5,11 @@ Source of the Go types and of the order of their fields: Karmada 1.19, ``pkg/api
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from fleet_components.admission.overlay import Overlay
+from fleet_components.admission.overlay import Overlay, without
 from fleet_components.model.karmada.release import Rule
 from fleet_components.model.release import Release
 
@@ -205,14 +205,13 @@ _EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
     Rule.PURGE_MODES_RENAMED: {"purgeMode": _FORMER_PURGE_MODES},
 }
 """Attributes of fields in releases without a rule."""
-_ABSENT: Mapping[Rule, Sequence[str]] = {Rule.OVERFLOW: ["clusterAffinities[].overflowAffinities"]}
+_ABSENT: Mapping[Rule, Mapping[str, None]] = {Rule.OVERFLOW: {"clusterAffinities[].overflowAffinities": None}}
 """Fields that releases without a rule lack."""
 
 
 @cache
 def overlay_of(release: Release) -> Overlay:
     """Return what the definitions of a release do not say."""
-    lacking = [rule for rule in Rule if not release.has(rule)]
     return Overlay(
         package="v1alpha1",
         types=_TYPES,
@@ -224,6 +223,6 @@ def overlay_of(release: Release) -> Overlay:
             "spreadConstraints[].maxGroups": False,
             "spreadConstraints[].minGroups": False,
         },
-        earlier={field: here for rule in lacking for field, here in _EARLIER.get(rule, {}).items()},
-        absent=[field for rule in lacking for field in _ABSENT.get(rule, ())],
+        earlier=without(release, _EARLIER),
+        absent=without(release, _ABSENT),
     )

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from fleet_components.admission.kubefleet.rules import ALL_IN_ONE_RULES, HINTS, RULES, SCHEMA_RULES
-from fleet_components.admission.overlay import Overlay
+from fleet_components.admission.overlay import Overlay, without
 from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.release import Release
 
@@ -185,7 +185,6 @@ _LACKING: Mapping[Rule, Mapping[str, str]] = {
 @cache
 def overlay_of(release: Release) -> Overlay:
     """Return what the definitions of a release do not say."""
-    absent = [rule for rule in Rule if not release.has(rule)]
     return Overlay(
         package="v1beta1",
         types=_TYPES,
@@ -201,6 +200,6 @@ def overlay_of(release: Release) -> Overlay:
             "resourceUsage.allocatable{}",
             "resourceUsage.available{}",
         ),
-        earlier={field: here for rule in absent for field, here in _EARLIER.get(rule, {}).items()},
-        lacking={message: version for rule in absent for message, version in _LACKING.get(rule, {}).items()},
+        earlier=without(release, _EARLIER),
+        lacking=without(release, _LACKING),
     )

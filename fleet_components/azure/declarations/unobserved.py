@@ -29,10 +29,10 @@ def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Proble
     """
     declared = [cluster for cluster in clusters if not cluster.observed]
     unknown = [one.name for one in declared if _OF_AZURE in one.labels and _SUBSCRIPTION not in one.labels]
-    for path in _asking_for_subscriptions(policy.data.get("spec"), ("spec",)) if unknown else ():
+    for path in _asking_for_subscriptions(policy) if unknown else ():
         hint = "declare its subscription, or leave the label out of the policy"
         yield policy.problem(f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint)
-    for path, name in _property_names(policy.data):
+    for path, name in _property_names(policy):
         lacking = [cluster.name for cluster in declared if not _has(cluster, name)]
         if lacking:
             hint = "declare it under observed, or leave it out of the policy"
@@ -43,31 +43,30 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
 
 
-def _asking_for_subscriptions(data: Any, path: FieldPath) -> Iterator[FieldPath]:
-    """Yield the fields of a spec that name the label of the subscription, as variables in overrides may."""
-    if isinstance(data, str) and _SUBSCRIPTION in data:
-        yield path
-    elif isinstance(data, Mapping):
-        for key, value in data.items():
-            if key == _SUBSCRIPTION:
-                yield (*path, key)
-            yield from _asking_for_subscriptions(value, (*path, key))
-    elif isinstance(data, list):
-        for position, item in enumerate(data):
-            yield from _asking_for_subscriptions(item, (*path, position))
+def _asking_for_subscriptions(policy: Manifest) -> Iterator[FieldPath]:
+    """Yield the fields of a policy that name the label of the subscription, as variables in overrides may."""
+    for path, value in _values(policy.data.get("spec"), ("spec",)):
+        if path[-1] == _SUBSCRIPTION or (isinstance(value, str) and _SUBSCRIPTION in value):
+            yield path
 
 
-def _property_names(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
+def _property_names(policy: Manifest) -> Iterator[tuple[FieldPath, str]]:
     """Yield the properties that a policy selects or sorts by and that must be observed, with the path of each name."""
-    if isinstance(data, Mapping):
-        name = data.get("name")
+    for path, value in _values(policy.data, ()):
+        name = value.get("name") if isinstance(value, Mapping) else None
         if isinstance(name, str) and (name.startswith(_AVAILABLE) or _CAPACITY.fullmatch(name)):
             yield (*path, "name"), name
+
+
+def _values(data: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield a value and all below it, each with its path."""
+    yield path, data
+    if isinstance(data, Mapping):
         for key, value in data.items():
-            yield from _property_names(value, (*path, key))
+            yield from _values(value, (*path, key))
     elif isinstance(data, list):
         for position, item in enumerate(data):
-            yield from _property_names(item, (*path, position))
+            yield from _values(item, (*path, position))
 
 
 def _has(cluster: Cluster, name: str) -> bool:

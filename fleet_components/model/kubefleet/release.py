@@ -13,8 +13,6 @@ import re
 from fleet_components.model.release import Change, ReleaseRule, ReleaseTable
 
 _TAG = re.compile(r":v?([0-9]+\.[0-9]+\.[0-9]+)(@|$)")
-
-
 _MAIN = "main-2026-08"
 
 

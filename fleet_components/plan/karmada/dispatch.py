@@ -8,7 +8,6 @@ from functools import cached_property
 
 import attrs
 
-from fleet_components.model.codec import decode
 from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
@@ -45,7 +44,7 @@ class Dispatch:
     @cached_property
     def suspension(self) -> Suspension:
         """The policy's ``suspension``."""
-        return decode(Suspension, self.state.spec.get("suspension") or {})
+        return self.state.suspension
 
     @cached_property
     def running(self) -> set[str]:

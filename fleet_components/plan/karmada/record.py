@@ -86,6 +86,12 @@ class TemplateState:
         return tuple(sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY))
 
     @property
+    def suspension(self) -> Suspension:
+        """The ``suspension`` of its policy."""
+        found: Suspension = decode(Suspension, self.spec.get("suspension") or {})
+        return found
+
+    @property
     def own(self) -> tuple[str, ...]:
         """Members that have the template on its own account."""
         return tuple(sorted({*self.schedule.clusters, *self.left_later}))

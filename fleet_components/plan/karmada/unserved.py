@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.order import definition_of, provided
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kinds import BUILT_IN
-from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.karmada.trial import may_choose
 from fleet_components.plan.subject import Decided
 
-_DEFINITION = "CustomResourceDefinition"
 _LISTED = "once it serves the kind, list it in status.apiEnablements, or observe the member again"
 
 
@@ -25,26 +25,23 @@ def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inven
     Source: karmada-io/karmada 1.19, pkg/scheduler/framework/plugins/apienablement.
     """
     every = tuple(subjects)
-    definitions = {_defines(one): one for one in catalogue.manifests if one.kind == _DEFINITION}
-    brought = _definitions_on_members(every)
     lacking: dict[tuple[str, str], set[str]] = defaultdict(set)
     first: dict[tuple[str, str], Manifest] = {}
     for decided in every:
         if isinstance(decided.subject, TemplateSubject):
             manifest = decided.subject.matched
-            api = (manifest.api_version, manifest.kind)
             for name in _lacking(decided, manifest, inventory):
-                lacking[api].add(name)
-                first.setdefault(api, decided.subject.manifest)
-    for api, members in lacking.items():
-        manifest = first[api]
-        definition = definitions.get((manifest.group, manifest.kind))
-        here = brought.get((manifest.group, manifest.kind), set())
+                lacking[manifest.api_version, manifest.kind].add(name)
+                first.setdefault((manifest.api_version, manifest.kind), decided.subject.manifest)
+    definitions = {provided(one): one for one in catalogue.manifests} if lacking else {}
+    for (version, kind), members in lacking.items():
+        manifest = first[version, kind]
+        wanted = definition_of(manifest.group, kind)
+        here = _members_with(wanted, every)
         for without, names in ((False, members & here), (True, members - here)):
             if names:
-                where = few(sorted(names))
-                what = f"is not placed on {where}, where {api[1]} of {api[0]} is not served"
-                yield manifest.problem(what, (), _hint(definition, without=without))
+                what = f"is not placed on {few(sorted(names))}, where {kind} of {version} is not served"
+                yield manifest.problem(what, (), _hint(definitions.get(wanted), without=without))
 
 
 def _lacking(decided: Decided, manifest: Manifest, inventory: Inventory) -> Iterator[str]:
@@ -52,30 +49,22 @@ def _lacking(decided: Decided, manifest: Manifest, inventory: Inventory) -> Iter
     bound = decided.record.memory.claim.bound
     if bound is None or (manifest.group, manifest.kind) in BUILT_IN:
         return
-    api = (manifest.api_version, manifest.kind)
     for cluster in inventory.clusters:
         # One that lists nothing is warned of by itself.
-        serves = not cluster.api_enablements or api in cluster.api_enablements
+        lacks = cluster.api_enablements and not cluster.serves(manifest.api_version, manifest.kind)
         has = cluster.name in decided.record.decisions
-        if not serves and not has and may_choose(bound.placement, cluster):
+        if lacks and not has and may_choose(bound.placement, cluster):
             yield cluster.name
 
 
-def _definitions_on_members(subjects: Iterable[Decided]) -> dict[tuple[str, str], set[str]]:
-    """Return the members that get the definition of each custom kind."""
-    found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for decided in subjects:
-        for member, delivery in decided.deliveries.items():
-            for data in delivery.written:
-                if data.get("kind") == _DEFINITION:
-                    found[_defines(Manifest(data))].add(member)
-    return found
-
-
-def _defines(definition: Manifest) -> tuple[str, str]:
-    """Return the group and kind that a definition defines."""
-    group = value_at(definition.data, ("spec", "group"))
-    return str(group), str(value_at(definition.data, ("spec", "names", "kind")))
+def _members_with(definition: ObjectKey, subjects: Iterable[Decided]) -> set[str]:
+    """Return the members that get a definition."""
+    return {
+        member
+        for decided in subjects
+        for member, delivery in decided.deliveries.items()
+        if any(provided(Manifest(data)) == definition for data in delivery.written)
+    }
 
 
 def _hint(definition: Manifest | None, *, without: bool) -> str:

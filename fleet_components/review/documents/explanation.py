@@ -12,7 +12,7 @@ from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
-from fleet_components.review.documents.form import VERSION, Document, among
+from fleet_components.review.documents.form import VERSION, Document, fleet_to_name
 from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.documents.overridden import deviation_documents
 from fleet_components.scheduler.edit import Edit
@@ -31,8 +31,7 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
         FleetError: the placement, template or member is unknown.
     """
     chosen = find([subject for plan in plans for subject in plan.subjects], placement)
-    fleets = [plan.options.fleet for plan in plans]
-    of_fleet = {id(one): among(fleets, plan.options.fleet) for plan in plans for one in plan.subjects}
+    of_fleet = {id(one): fleet_to_name(plans, plan) for plan in plans for one in plan.subjects}
     asked = None if member is None else {member}
     named = placement is not None or member is not None
     few_enough = sum(len(one.subject.inventory) for one in chosen) <= MOST_MEMBERS

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import visible
 from fleet_components.rollout.rollout import Change
+
+if TYPE_CHECKING:
+    from fleet_components.plan.fleet_plan import FleetPlan
 
 VERSION = 3
 WORDS = {
@@ -52,9 +55,9 @@ def _to_read(value: Any, show: Callable[[str], str]) -> Any:
     return value
 
 
-def among(fleets: Collection[str], fleet: str) -> str | None:
-    """Return the fleet to name with what is of it; None where a program has no other fleet."""
-    return fleet if len(fleets) > 1 else None
+def fleet_to_name(plans: Sequence[FleetPlan], plan: FleetPlan) -> str | None:
+    """Return the fleet to name with what is of a plan; None where a program has no other fleet."""
+    return plan.options.fleet if len(plans) > 1 else None
 
 
 def kind_of(subject: Document) -> str:

@@ -19,7 +19,15 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.form import VERSION, WORDS, Document, after_fleet, among, member_of, token_of
+from fleet_components.review.documents.form import (
+    VERSION,
+    WORDS,
+    Document,
+    after_fleet,
+    fleet_to_name,
+    member_of,
+    token_of,
+)
 from fleet_components.review.documents.headline import headline
 from fleet_components.review.documents.subject import (
     departure_document,
@@ -48,8 +56,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         FleetError: the view asks for a placement, template or member that does not exist.
     """
     plans = surveyed.plans
-    fleets = [plan.options.fleet for plan in plans]
-    of_fleets = [(among(fleets, fleet), plan) for fleet, plan in zip(fleets, plans, strict=True)]
+    of_fleets = [(fleet_to_name(plans, plan), plan) for plan in plans]
     view.check(plans)
     weighed = [
         _Weighed.of(plan, subject, surveyed.standing.of(subject.name)) for plan in plans for subject in plan.subjects
@@ -195,7 +202,7 @@ class _Weighed:
 def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
     name = one.decided.name
-    fleet = among([plan.options.fleet for plan in surveyed.plans], one.plan.options.fleet)
+    fleet = fleet_to_name(surveyed.plans, one.plan)
     document = view.narrowed(subject_document(one.plan, one.decided, view, one.standing, fleet))
     return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
 

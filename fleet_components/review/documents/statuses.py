@@ -14,7 +14,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.ways import Way
-from fleet_components.review.documents.form import VERSION, Document, among
+from fleet_components.review.documents.form import VERSION, Document, fleet_to_name
 from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
@@ -136,7 +136,7 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
     return {
         "name": status.next.name,
         "fleet": status.plan.options.fleet,
-        "ofFleet": among([plan.options.fleet for plan in found.survey.plans], status.plan.options.fleet),
+        "ofFleet": fleet_to_name(found.survey.plans, status.plan),
         "kind": status.next.subject.kind,
         "key": status.next.subject.key,
         "delivery": (last or status.next).hub or Way.DIRECT.value,

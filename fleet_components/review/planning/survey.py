@@ -18,7 +18,7 @@ from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.releases import TABLES, Releases
+from fleet_components.model.releases import TABLES, Releases, names_in
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.claims import claimed
@@ -329,7 +329,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
 
 def _releases(past: Past, command: CommandLine) -> Releases:
     """Return the releases that decide: those that are named, else those of the observed hub or the last update."""
-    return Releases.named(**{**past.settings.releases, **command.releases})
+    return Releases.named(**{**names_in(past.settings), **command.releases})
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.edit import ADD, MEMBER, Edit, Edits
 from fleet_components.scheduler.framework import Filter
@@ -34,8 +33,4 @@ class APIEnablement(Filter[KarmadaState]):
 
 def _serving(state: KarmadaState) -> Mask:
     api = (state.template.api_version, state.template.kind)
-
-    def serves(cluster: Cluster) -> bool:
-        return cluster.api_enablements is None or api in cluster.api_enablements
-
-    return state.inventory.column(("api", api), lambda: state.inventory.mask_of(serves))
+    return state.inventory.column(("api", api), lambda: state.inventory.mask_of(lambda cluster: cluster.serves(*api)))

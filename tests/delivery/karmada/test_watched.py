@@ -7,6 +7,7 @@ from typing import Any
 from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import (
     WEB,
+    WIDGETS,
     World,
     carried_out,
     decided,
@@ -142,23 +143,12 @@ def test_by_default_a_no_execute_taint_drives_nothing_away(in_process: Fleet) ->
 
 
 def test_an_object_of_a_custom_kind_goes_where_its_definition_went(in_process: Fleet) -> None:
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{"name": "v1", "served": True, "storage": True}],
-        },
-    }
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
     selector = {"apiVersion": "example.com/v1", "kind": "Widget", "name": "w"}
     for name in ("a", "b"):
         served = [{"groupVersion": "example.com/v1", "resources": [{"kind": "Widget"}]}] if name == "a" else []
         in_process.world.members[name] = {**member(name), "status": {"apiEnablements": [*WORKLOADS, *served]}}
-    in_process.world.objects = {"definition": definition, "widget": widget}
+    in_process.world.objects = {"definition": dict(WIDGETS), "widget": widget}
     in_process.world.objects["policy"] = policy(placement=on("a", "b"), resourceSelectors=[selector])
     carried_out(in_process)
     assert set(in_process.stands("Widget")) == {"a"}

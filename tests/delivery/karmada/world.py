@@ -13,6 +13,18 @@ from tests.delivery import driver as delivery
 
 POLICY = "policy.karmada.io/v1alpha1"
 WEB = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+WIDGETS: Mapping[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [{"name": "v1", "served": True, "storage": True}],
+    },
+}
+"""The definition of a custom kind."""
 
 
 def member(name: str, **spec: Any) -> dict[str, Any]:
