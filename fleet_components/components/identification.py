@@ -27,7 +27,7 @@ from fleet_components.components.own_provider import (
     settings_of,
     unreached,
 )
-from fleet_components.components.process import in_process, unknown
+from fleet_components.components.process import in_process, unknown, without_resources
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.components.run import Planned
 from fleet_components.components.trials import FormTrials
@@ -114,7 +114,8 @@ class Identification:
             asked = answers.get(name, Answer()).objects is not None
             return asked or (unknown() if shown else False)
 
-        return self.answers.apply(known)
+        # The resources behind it are waited for in any case: providers come after all records.
+        return without_resources(self.answers.apply(known))
 
     @cached_property
     def contested(self) -> frozenset[Pair]:

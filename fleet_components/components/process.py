@@ -47,6 +47,16 @@ def unknown() -> Any:
     return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))
 
 
+def without_resources(output: pulumi.Output[T]) -> pulumi.Output[T]:
+    """Return an output of the same value on which a property does not depend on any resource.
+
+    A limited update (``pulumi up --plan``) has to register the dependencies that its preview had, and a value that is
+    known at once in one of them brings none.
+    """
+    value: Any = output.future()  # None while it is unknown, which counts before the value does
+    return pulumi.Output(set(), value, output.is_known(), output.is_secret())
+
+
 def output_of(work: Coroutine[Any, Any, T]) -> pulumi.Output[T]:
     """Return what a coroutine returns as an output.
 

@@ -59,6 +59,20 @@ def test_a_member_that_always_had_its_own(story: Engine[Story]) -> None:
     assert world.uids(MAP, ("namespace", world.space)) == before
 
 
+def test_a_limited_update_beside_a_provider_of_its_own(story: Engine[Story]) -> None:
+    """More comes to the other member, which is asked in the update alone: both register the same dependencies."""
+    world, plan = story.world, str(story.project / "saved.json")
+    world.config["own:providers"] = {"a": {**SETTINGS, "cluster_identifier": "a"}}
+    assert (first := story.up()).ok, first.text
+    world.objects["d"] = config_map(world.space, name="d")
+    code, text = story.command("preview", "--save-plan", plan)
+    assert code == 0, text
+    code, text = story.command("up", "--yes", "--skip-preview", "--plan", plan)
+    assert code == 0, text
+    assert all(world.uids(("configmap", "d")).values())
+    unchanged(story)
+
+
 def test_what_would_make_every_object_anew_is_refused(story: Engine[Story]) -> None:
     assert story.up().ok
     world = story.world
