@@ -116,3 +116,31 @@ def test_a_state_that_is_moved(story: Engine[Story], tmp_path_factory: pytest.Te
     unchanged(second)
     unchanged(first)
     assert first.world.uids(MAP) == before
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["to an empty stack", "to a fleet"])
+def test_a_state_that_is_moved_with_its_parents(
+    story: Engine[Story], tmp_path_factory: pytest.TempPathFactory, known: bool
+) -> None:
+    """The CLI cannot do that with what a fleet has, and both stacks stay as they are."""
+    first, space = story, story.world.space
+    brings(first.world)
+    updated(first)
+    before = first.world.uids(MAP)
+    world = Story(space, first.world.planes)
+    for name in world.planes:
+        world.join(name)
+    role = cluster_role(space)
+    world.objects = {"role": role, "rest": placement("rest", role)}
+    second = Beside(tmp_path_factory.mktemp("second"), first, world, "second")
+    if known:
+        updated(second)
+    stacks = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
+    urn = urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c")
+    states = first.state(), second.state()
+    code, text = first.pulumi("state", "move", urn, *stacks, "--include-parents", "--yes")
+    assert code != 0, text
+    assert "failed to verify integrity of destination snapshot" in text
+    assert (first.state(), second.state()) == states
+    unchanged(first)
+    assert first.world.uids(MAP) == before
