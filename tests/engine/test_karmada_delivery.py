@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.hub_stories import KARMADA, Data, HubStory, hub, moves, stack, status, takes_over, web
+from tests.engine.hub_stories import KARMADA, Data, HubStory, hub, moves, stack, status, takes_over, uid, web
 from tests.hubs.karmada import CLUSTERS, KarmadaHub
 
 __all__ = ["hub", "stack"]
@@ -83,6 +83,37 @@ def test_a_template_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: Karm
     stack.world.objects = {"shop": shop, "web": web(replicas=9), "policy": takes}
     moves(stack, "karmada", hub.settle, lambda live: "karmada.io/managed" in (live["metadata"].get("labels") or {}))
     assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
+
+
+def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
+    stack: Engine[HubStory], hub: KarmadaHub
+) -> None:
+    """It is gone from the control plane, and from its members, before it is created anew; the preview says so."""
+    tale = stack.world
+    tale.members["b"]["spec"]["taints"] = []
+    tale.objects = {"shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}}
+    tale.objects |= {"web": web(replicas=9), "policy": policy()}
+    assert (first := stack.up()).ok, first.text
+    hub.settle()
+    before = {name: uid(plane) for name, plane in (*tale.planes.items(), ("hub", hub.hub))}
+    assert None not in before.values()
+    new = web("web:2", replicas=9)
+    new["spec"]["selector"] = {"matchLabels": {"app": "www"}}
+    new["spec"]["template"]["metadata"] = {"labels": {"app": "www"}}
+    tale.objects["web"] = new
+    seen, done = stack.preview(), stack.up()
+    print(seen.text, seen.changes, sep="\n")
+    assert done.ok, done.text
+    assert done.changes == seen.changes
+    assert "on a, b: replaced, because spec.selector cannot be changed in place" in seen.text
+    hub.settle()
+    after = {name: uid(plane) for name, plane in (*tale.planes.items(), ("hub", hub.hub))}
+    assert None not in after.values()
+    assert not set(after.values()) & set(before.values())
+    code, told = status(stack, "--strict")
+    assert code == 0, told
+    assert {name: tale.image(name) for name in tale.planes} == {"a": "web:2", "b": "web:2"}
+    assert stack.preview().changes == {}
 
 
 def replicas(hub: KarmadaHub, member: str) -> int:
