@@ -17,13 +17,17 @@ import attrs
 
 from fleet_components.model.codec import MOST_INT32, one_of, ranged
 from fleet_components.model.digits import integer
-from fleet_components.rollout.rollout import Wanted
+from fleet_components.rollout.rollout import Version, Wanted
 from fleet_components.rollout.stages import ABORTED, InvalidRunError, arrange
 from fleet_components.rollout.strategy import Stage, UpdateRun
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 _UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
 _CLIENT = "failed to process the request due to a client error: "
+_TAKEN = _CLIENT + (
+    "the binding of the updating cluster `{}` in the stage `{}` is not up-to-date with the desired status, please see "
+    "if there is a concurrent updateRun referencing the same placement and updating the same cluster"
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -44,6 +48,9 @@ class RunRecord:
         approvals: the approvals that have opened a gate; none can be withdrawn.
         outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
         message: why it has failed.
+        updated: the clusters that ran its revision when it failed.
+        updating: the clusters that it was updating then.
+        taken: whether another run has taken those that it was updating, which fails them and their stage.
     """
 
     spec: str
@@ -60,6 +67,9 @@ class RunRecord:
     approvals: tuple[str, ...] = ()
     outcome: str = attrs.field(default="", metadata=one_of("", SUCCEEDED, FAILED))
     message: str = ""
+    updated: tuple[str, ...] = ()
+    updating: tuple[str, ...] = ()
+    taken: bool = False
 
     @property
     def over(self) -> bool:
@@ -78,6 +88,8 @@ class RunRecord:
             clusters=tuple(tuple(map(cluster, part)) for part in self.clusters),
             leaving=tuple(map(cluster, self.leaving)),
             had=tuple(map(cluster, self.had)),
+            updated=tuple(map(cluster, self.updated)),
+            updating=tuple(map(cluster, self.updating)),
             overrides={cluster(name): number for name, number in self.overrides.items()},
         )
 
@@ -91,6 +103,11 @@ class RunRecord:
         """Return it as failed."""
         return attrs.evolve(self, outcome=FAILED, message=message)
 
+    def losses(self) -> dict[str, str]:
+        """Return in KubeFleet's words why each cluster fails that it was updating when another run took it."""
+        places = ((stage.name, name) for stage, part in zip(self.stages, self.clusters, strict=True) for name in part)
+        return {name: _TAKEN.format(name, stage) for stage, name in places if name in self.updating}
+
 
 @attrs.frozen(kw_only=True)
 class Scheduled:
@@ -101,19 +118,25 @@ class Scheduled:
         wanted: the picked clusters.
         leaving: clusters that are no longer picked and still have something.
         snapshot: index of the policy snapshot.
-        standing: the revision that runs on each cluster.
+        standing: the revision that runs on each cluster, and the number of its override rules.
+        stopped: the clusters at which the last update stopped.
     """
 
     placement: str
     wanted: Wanted
     leaving: frozenset[str] = frozenset()
     snapshot: int = 0
-    standing: Mapping[str, int] = attrs.field(factory=dict)
+    standing: Mapping[str, Version] = attrs.field(factory=dict)
+    stopped: frozenset[str] = frozenset()
 
     @property
     def count(self) -> int:
         """Number of clusters that the policy asks for; -1 for as many as fit."""
         return -1 if self.wanted.target is None else self.wanted.target
+
+    def runs(self, cluster: str) -> int | None:
+        """Return the revision that runs on a cluster; None if none does."""
+        return self.standing.get(cluster, (None, None))[0]
 
 
 def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[int]) -> RunRecord:
@@ -142,7 +165,7 @@ def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[in
         leaving=tuple(sorted(scheduled.leaving)),
         snapshot=scheduled.snapshot,
         count=scheduled.count,
-        had=tuple(name for name in sorted(scheduled.wanted.ranks) if scheduled.standing.get(name) == revision),
+        had=tuple(name for name in sorted(scheduled.wanted.ranks) if scheduled.runs(name) == revision),
     )
 
 
@@ -154,27 +177,35 @@ def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
         return str(invalid)
 
 
-def preempted(record: RunRecord, in_flight: Collection[str], by: str) -> str:
-    """Return why a run fails whose clusters another one takes, in KubeFleet's words.
+def come_so_far(record: RunRecord, scheduled: Scheduled) -> RunRecord:
+    """Return a run that ends with the clusters that it has updated, and those that it was updating."""
+    clusters = set(chain(*record.clusters))
+    updating = clusters & scheduled.stopped
+    updated = {name for name in clusters - updating if scheduled.standing.get(name) == _version(record, name)}
+    return attrs.evolve(record, updated=tuple(sorted(updated)), updating=tuple(sorted(updating)))
+
+
+def _version(record: RunRecord, cluster: str) -> Version:
+    number = record.overrides.get(cluster, -1)
+    return record.revision, None if number < 0 else number
+
+
+def preempted(record: RunRecord, by: str) -> RunRecord:
+    """Return a run whose clusters another one takes as failed, in KubeFleet's words.
 
     On a hub it fails only if one of its clusters is under way; else it goes on once the other run is over, and brings
     back what is older.
 
     Args:
-        record: the run.
-        in_flight: the clusters that it was updating.
+        record: the run, with the clusters that it was updating.
         by: name of the other run.
     """
-    places = (
-        (stage.name, cluster) for stage, part in zip(record.stages, record.clusters, strict=True) for cluster in part
-    )
-    found = [(stage, cluster) for stage, cluster in places if cluster in in_flight]
-    if not found:
-        return f"{ABORTED}{_CLIENT}update run {by} of the same placement counts from now on"
-    stage, cluster = found[0]
-    what = f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not up-to-date"
-    hint = "see if there is a concurrent updateRun referencing the same placement and updating the same cluster"
-    return f"{ABORTED}{_CLIENT}{what} with the desired status, please {hint}"
+    reasons = [ABORTED + why for why in record.losses().values()]
+    if not reasons:
+        return record.failed(f"{ABORTED}{_CLIENT}update run {by} of the same placement counts from now on")
+    # As NewAggregate of k8s.io/apimachinery joins them.
+    message = reasons[0] if len(reasons) == 1 else f"[{', '.join(reasons)}]"
+    return attrs.evolve(record.failed(message), taken=True)
 
 
 def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]) -> int:

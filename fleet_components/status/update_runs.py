@@ -55,13 +55,14 @@ _STAGE_SUCCEEDED = (
     ),
     Condition("Succeeded", TRUE, "StageUpdatingSucceeded", "Stage update completed successfully"),
 )
+_STAGE_ABORTED = "Stage update aborted due to a non-recoverable error"
 _SKIPPED = "Stage skipped because it has no clusters"
 _STAGE_SKIPPED = tuple(
     Condition(name, status, "StageUpdatingSkippedNoClusters", _SKIPPED)
     for name, status in (("Progressing", FALSE), ("Succeeded", TRUE))
 )
 # How far a stage has come, and its condition.
-_NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _AFTER, _PASSED = range(6)
+_NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _FAILED, _AFTER, _PASSED = range(7)
 _PROGRESS: Mapping[int, tuple[str, str, str]] = {
     _BEFORE: (
         FALSE,
@@ -131,7 +132,7 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
     if record.revision < 0:
         failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
         return {"conditions": [to_wire(failed)]}
-    sent = _in_flight(decided)
+    sent = frozenset(record.updating) if record.outcome == FAILED else _in_flight(decided)
     subject = decided.subject
     assert isinstance(subject, PlacementSubject)
     skips = subject.release.has(Rule.EMPTY_STAGES_SKIPPED)
@@ -151,7 +152,7 @@ def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, An
         "policyObservedClusterCount": len([cluster for part in parts for cluster in part.clusters]),
         "resourceSnapshotIndexUsed": str(record.revision),
         "stagesStatus": [
-            part.to_wire(run, record, how_far, _done(decided, part, how_far), sent)
+            part.to_wire(run, record, how_far, _done(decided, record, part, how_far), sent)
             for part, how_far in zip(parts, reached, strict=True)
         ],
         "deletionStageStatus": {
@@ -179,13 +180,21 @@ class _Part:
         sent: frozenset[str],
     ) -> dict[str, Any]:
         """Return the stage in the form of the API."""
-        begun = how_far in (_MOVING, _STOPPED, _AFTER, _PASSED)
+        begun = how_far >= _MOVING
+        losses = record.losses() if how_far == _FAILED else {}
         clusters = [
-            _cluster(cluster, updated=begun and cluster in done, started=begun and cluster in sent)
+            _cluster(
+                cluster, updated=begun and cluster in done, started=begun and cluster in sent, loss=losses.get(cluster)
+            )
             for cluster in self.clusters
         ]
         if how_far == _PASSED:
             conditions: Sequence[Condition] = _STAGE_SKIPPED if self.skipped else _STAGE_SUCCEEDED
+        elif how_far == _FAILED:
+            conditions = [
+                Condition("Progressing", FALSE, "StageUpdatingFailed", _STAGE_ABORTED),
+                Condition("Succeeded", FALSE, "StageUpdatingFailed", record.message),
+            ]
         else:
             conditions = [Condition("Progressing", *_PROGRESS[how_far])] if how_far in _PROGRESS else []
         tasks = {
@@ -227,8 +236,10 @@ def _in_flight(decided: Decided) -> frozenset[str]:
     return stopped_at(decided.subject.done, decided.before.decisions)
 
 
-def _done(decided: Decided, part: _Part, how_far: int) -> frozenset[str]:
+def _done(decided: Decided, record: RunRecord, part: _Part, how_far: int) -> frozenset[str]:
     """Return the clusters of a stage that are updated."""
+    if record.outcome == FAILED:
+        return frozenset(record.updated).intersection(part.clusters)
     if how_far in (_AFTER, _PASSED):
         return frozenset(part.clusters)
     stages: Sequence[StageProgress] = decided.outcome.rollout.stages
@@ -240,8 +251,10 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
     runs = decided.outcome.runs
     if record.outcome == SUCCEEDED:
         return [_PASSED] * len(parts)
-    if record.outcome == FAILED or run.state == "Initialize" or runs.run is None or runs.run.name != run.name:
-        return [_NOT_REACHED] * len(parts)  # of a run that failed it is not kept how far it came
+    if record.outcome == FAILED:
+        return _left_off(record, parts)
+    if run.state == "Initialize" or runs.run is None or runs.run.name != run.name:
+        return [_NOT_REACHED] * len(parts)
     found: list[int] = []
     stages = {stage.name: stage for stage in decided.outcome.rollout.stages}
     for number, part in enumerate(parts):
@@ -249,6 +262,33 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
         found.append(_of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED)
     return found
+
+
+def _left_off(record: RunRecord, parts: Sequence[_Part]) -> list[int]:
+    """Return how far each stage had come when its run failed.
+
+    What ran the revision before the run began says nothing of its course.
+    """
+    brought = frozenset((*record.updated, *record.updating)).difference(record.had)
+    found: list[int] = []
+    for number, part in enumerate(parts):
+        going_on = any(brought.intersection(later.clusters) for later in parts[number + 1 :])
+        open_so_far = all(one == _PASSED for one in found)
+        passed = open_so_far and (going_on or part.skipped)
+        found.append(_PASSED if passed else _last_stage(record, part, brought) if open_so_far else _NOT_REACHED)
+    return found
+
+
+def _last_stage(record: RunRecord, part: _Part, brought: frozenset[str]) -> int:
+    """Return how far the stage had come in which a run failed."""
+    here = brought.intersection(part.clusters)
+    if here.intersection(record.updating):
+        return _FAILED if record.taken else _MOVING
+    if not here:
+        return _NOT_REACHED
+    if not set(record.updated) >= set(part.clusters):
+        return _MOVING
+    return _AFTER if part.stage.after else _PASSED
 
 
 def _of_stage(stage: StageProgress, part: _Part, run: UpdateRun, going_on: bool) -> int:
@@ -299,8 +339,10 @@ def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Conditi
     return Condition("Progressing", TRUE, "UpdateRunProgressing", "The update run is making progress")
 
 
-def _cluster(name: str, *, updated: bool, started: bool = False) -> dict[str, Any]:
+def _cluster(name: str, *, updated: bool, started: bool = False, loss: str | None = None) -> dict[str, Any]:
     conditions = [_STARTED, _UPDATED] if updated else [_STARTED] if started else []
+    if loss:
+        conditions.append(Condition("Succeeded", FALSE, "ClusterUpdatingFailed", loss))
     return {
         "clusterName": name,
         **({"conditions": list(map(to_wire, conditions))} if conditions else {}),

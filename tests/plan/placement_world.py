@@ -480,7 +480,10 @@ class PlacementWorld:
 
     def _watch_record(self, name: str, before: PlacementRecord, record: RunRecord) -> None:
         begun = self.taken[name].record
-        mutable: dict[str, Any] = {"approvals": (), "outcome": "", "message": "", "since": None}
+        course: dict[str, Any] = {"updated": (), "updating": (), "taken": False}
+        mutable: dict[str, Any] = {"approvals": (), "outcome": "", "message": "", "since": None, **course}
+        assert record.outcome == FAILED or record == attrs.evolve(record, **course)
+        assert {*record.updated, *record.updating} <= record.concerned
         assert attrs.evolve(record, **mutable) == attrs.evolve(begun, **mutable)
         known = before.runs.records.get(name)
         if known and known.spec == record.spec:

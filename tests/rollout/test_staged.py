@@ -420,10 +420,10 @@ def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
     (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
     stages = tuple(Stage(one["stageName"]) for one in failed["status"]["stagesStatus"])
     clusters = tuple(tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"])
-    record = RunRecord(spec="/i0#", revision=1, stages=stages, clusters=clusters)
+    record = RunRecord(spec="/i0#", revision=1, stages=stages, clusters=clusters, updating=("cluster1",))
     # Without the name of the binding, which is random, and which nothing here has.
     words = re.sub("check the status of binding `[^`]*` and ", "", succeeded["message"])
-    assert preempted(record, {"cluster1"}, "i0-3") == words
+    assert preempted(record, "i0-3") == attrs.evolve(record.failed(words), taken=True)
 
 
 def test_run_is_read_with_its_strategy() -> None:

@@ -17,7 +17,7 @@ from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.wire import read_time
 from fleet_components.plan.kubefleet.update_runs import RunMemory
-from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord, preempted
+from fleet_components.rollout.run_record import SUCCEEDED, RunRecord, preempted
 from fleet_components.rollout.strategy import UpdateRun, read_update_run, target_of
 
 _NONE = -1
@@ -59,7 +59,7 @@ class Begun:
         latest = next(reversed(started or order), "")
         for name in started[:-1]:
             if not records[name].over:
-                records[name] = records[name].failed(preempted(records[name], (), latest))
+                records[name] = preempted(_come_so_far(records[name], runs[name]), latest)
         return RunMemory(records=records, latest=latest)
 
     def _runs(self) -> Iterator[Manifest]:
@@ -102,7 +102,7 @@ class Begun:
             return record
         if ended["status"] == "True":
             return attrs.evolve(record, outcome=SUCCEEDED)
-        return attrs.evolve(record, outcome=FAILED, message=ended.get("message", ""))
+        return _come_so_far(record, run).failed(ended.get("message", ""))
 
     def _strategy(self, run: Manifest, status: Mapping[str, Any]) -> Manifest | None:
         """Return the strategy as the run has taken it; the one that it names if it has taken none."""
@@ -129,9 +129,28 @@ def times_of(listing: Listing, placement: Manifest, memory: RunMemory) -> Mappin
     found = {}
     for one in (cluster for stage in stages for cluster in stage.get("clusters") or ()):
         done = conditions_of(one).get("Succeeded")
-        if done and done["status"] == "True":
+        if done and _is(done, "True"):
             found[one["clusterName"]] = read_time(done.get("lastTransitionTime"))
     return found
+
+
+def _come_so_far(record: RunRecord, run: Manifest) -> RunRecord:
+    """Return a run that ends with what the hub tells of its clusters."""
+    stages = (run.data.get("status") or {}).get("stagesStatus") or ()
+    clusters = [cluster for stage in stages for cluster in stage.get("clusters") or ()]
+    ended = {one["clusterName"]: conditions_of(one) for one in clusters}
+    updated = {name for name, found in ended.items() if _is(found.get("Succeeded"), "True")}
+    updating = {name for name, found in ended.items() if _is(found.get("Started"), "True")} - updated
+    return attrs.evolve(
+        record,
+        updated=tuple(sorted(updated)),
+        updating=tuple(sorted(updating)),
+        taken=any(_is(found.get("Succeeded"), "False") for found in ended.values()),
+    )
+
+
+def _is(condition: Mapping[str, Any] | None, status: str) -> bool:
+    return condition is not None and condition["status"] == status
 
 
 def _accepted(run: UpdateRun, stages: Sequence[Any]) -> Iterator[str]:

@@ -259,12 +259,12 @@ def _runs(
     before: PlacementRecord,
     decision: Decision[PlacementMemory],
     wanted: Wanted,
-    stopped: Collection[str],
+    stopped: frozenset[str],
 ) -> RunsInForce | None:
     """Return the update runs; None if the placement rolls out by itself."""
     if not isinstance(request.strategy, External):
         return None
-    here = {name: one.revision for name, one in request.done.items() if one.revision is not None and not one.lost}
+    here = {name: one.version for name, one in request.done.items() if one.revision is not None and not one.lost}
     return runs_in_force(
         request.strategy.runs,
         before.runs,
@@ -274,10 +274,10 @@ def _runs(
             leaving=frozenset(here.keys() - wanted.ranks.keys()),
             snapshot=decision.memory.snapshot,
             standing=here,
+            stopped=stopped,
         ),
         newest=wanted.revision,
         kept={*before.digests, wanted.revision},  # a hub has a snapshot of what is selected before any run begins
-        stopped=stopped,
         gates=request.gates,
     )
 

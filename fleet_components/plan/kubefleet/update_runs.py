@@ -7,7 +7,16 @@ from collections.abc import Callable, Collection, Mapping
 import attrs
 
 from fleet_components.rollout.rollout import Gates, Rollout, StageProgress
-from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord, Scheduled, begin, outdated, preempted
+from fleet_components.rollout.run_record import (
+    FAILED,
+    SUCCEEDED,
+    RunRecord,
+    Scheduled,
+    begin,
+    come_so_far,
+    outdated,
+    preempted,
+)
 from fleet_components.rollout.strategy import NO_RUN, UpdateRun
 
 
@@ -64,9 +73,9 @@ class RunsInForce:
         """Return the stages of that run; those of one that is over are as it has left them."""
         if self.run or self.last is None:
             return rollout.stages
-        ended = self.last.outcome == SUCCEEDED
+        updated = self.last.concerned if self.last.outcome == SUCCEEDED else frozenset(self.last.updated)
         return tuple(
-            StageProgress(stage.name, (clusters,) if clusters else (), clusters if ended else ())
+            StageProgress(stage.name, (clusters,) if clusters else (), tuple(n for n in clusters if n in updated))
             for stage, clusters in zip(self.last.stages, self.last.clusters, strict=False)
         )
 
@@ -120,7 +129,6 @@ def runs_in_force(
     *,
     newest: int,
     kept: Collection[int],
-    stopped: Collection[str],
     gates: Gates,
 ) -> RunsInForce:
     """Return which run is in force now: the newest that is not over. An older one that was in force fails.
@@ -131,12 +139,10 @@ def runs_in_force(
         scheduled: the placement as its policy has been scheduled.
         newest: the revision of what is selected now.
         kept: the revisions whose content is kept.
-        stopped: the clusters at which the last update stopped.
         gates: the given approvals, and the time of this update.
     """
     known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
-    left = scheduled.leaving
-    records = {n: _resumed(one, stopped, left) if n == before.latest else one for n, one in known.items()}
+    records = {n: _resumed(one, scheduled) if n == before.latest else one for n, one in known.items()}
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
@@ -145,9 +151,9 @@ def runs_in_force(
     going.sort(key=lambda run: (run.name != before.latest, run.name in begun, run.name))
     current = going[-1] if going else _waiting(live, before, records, begun)
     for run in going[:-1]:
-        records[run.name] = records[run.name].failed(preempted(records[run.name], stopped, going[-1].name))
+        records[run.name] = preempted(come_so_far(records[run.name], scheduled), going[-1].name)
     if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
-        records[current.name], current = records[current.name].failed(why), None
+        records[current.name], current = come_so_far(records[current.name], scheduled).failed(why), None
     if current and current.state == "Run":
         records[current.name] = _timed(records[current.name], gates)
     # Given or not yet heard: an approval is of the run that stood when it was given.
@@ -176,15 +182,9 @@ def _begun(run: UpdateRun, record: RunRecord) -> UpdateRun:
     return attrs.evolve(run, stages=record.stages, had=record.had, since=record.since)
 
 
-def _resumed(record: RunRecord, stopped: Collection[str], left: Collection[str]) -> RunRecord:
-    """Return a run that an update was to finish, and did not: it is not over then.
-
-    Args:
-        record: the run.
-        stopped: the clusters at which the update stopped.
-        left: the clusters to be left on which something still stands.
-    """
-    undone = record.concerned.intersection(stopped) or set(record.leaving).intersection(left)
+def _resumed(record: RunRecord, scheduled: Scheduled) -> RunRecord:
+    """Return a run that an update was to finish, and did not: it is not over then."""
+    undone = record.concerned & scheduled.stopped or scheduled.leaving.intersection(record.leaving)
     if record.outcome == SUCCEEDED and undone:
         return attrs.evolve(record, outcome="")
     return record

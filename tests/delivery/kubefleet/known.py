@@ -30,7 +30,6 @@ from tests.delivery.kubefleet.conditions import (
     same_failure,
     silent,
     stuck_at_once,
-    taken_over,
     unopened,
     untold,
 )
@@ -151,12 +150,6 @@ KNOWN: tuple[Known, ...] = (
         "the recording does not tell of every change of the content",
         "pkg/controllers/updaterun/initialization.go (KubeFleet 0.3.1)",
         change_untold,
-    ),
-    Known(
-        rf"{RUN}(conditions|stagesStatus) ",
-        "a run fails as soon as another one takes its clusters over, and how far it had come is not kept",
-        "docs/delivery.md#staged-updates",
-        taken_over,
     ),
     Known(
         rf"{RUN}conditions .*'UpdateRunProgressing'.*, here .*'UpdateRunStuck'",
