@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from fleet_components.content.address import FETCHED, is_address
 from fleet_components.model.problem import Problem
-
-_FETCHED = "nothing is fetched from elsewhere: copy it into the directory, so that it is reviewed with the rest"
 
 
 def confined(written: str, folder: Path, root: Path) -> Path | Problem:
@@ -19,8 +18,8 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
         folder: the folder of the file in which it was written.
         root: the directory that the path must not lead out of.
     """
-    if "://" in written or written.startswith("git@"):
-        return Problem(f'"{written}" is an address', hint=_FETCHED)
+    if "://" in written or is_address(written):
+        return Problem(f'"{written}" is an address', hint=FETCHED)
     # By the rules of both systems, so that a source is judged alike wherever it is read.
     if PurePosixPath(written).is_absolute() or PureWindowsPath(written).anchor or ".." in Path(written).parts:
         return Problem(f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without ..")

@@ -14,9 +14,18 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import attrs
 
+from fleet_components.content.address import (
+    FETCHED,
+    PLUGINS,
+    addresses,
+    has_address,
+    is_address,
+    is_inline,
+)
 from fleet_components.content.build import Build
 from fleet_components.content.confined import resolved, within
 from fleet_components.content.document import Document, documents
@@ -25,9 +34,8 @@ from fleet_components.content.tool import as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 
-_FOLDERS = ("resources", "bases", "components", "generators", "transformers", "validators")
-_MUST_BE_THERE = ("resources", "bases", "components")
-"""Fields whose entries must be paths; entries of the others may be inline YAML."""
+_FOLDERS = ("resources", "bases", "components", *PLUGINS)
+_ADDRESS = "{} is an address"
 
 
 @attrs.frozen(kw_only=True)
@@ -65,27 +73,39 @@ class Kustomization(Build):
     def _read(self) -> tuple[set[Path], list[Problem]]:
         """The folders that it uses, and the problems found in them."""
         problems: list[Problem] = []
-        waiting, seen = [self.folder], {resolved(self.folder)}
+        waiting, seen = [_Folder(self.folder)], {(resolved(self.folder), False)}
         while waiting:
-            folder = waiting.pop()
-            for base in self._bases(folder, problems):
-                if resolved(base) not in seen:
-                    seen.add(resolved(base))
+            for base in self._bases(waiting.pop(), problems):
+                one = resolved(base.path), base.plugin
+                if one not in seen:
+                    seen.add(one)
                     waiting.append(base)
-        return seen, problems
+        return {path for path, _ in seen}, list(dict.fromkeys(problems))
 
-    def _bases(self, folder: Path, problems: list[Problem]) -> Iterator[Path]:
+    def _bases(self, folder: _Folder, problems: list[Problem]) -> Iterator[_Folder]:
+        """Yield the folders that one names. Files of plug-ins are read here."""
         for entry in _entries(folder, problems):
-            path = folder / entry.written
+            path, plugin = folder.path / entry.written, folder.plugin or entry.field in PLUGINS
+            if entry.field in PLUGINS and is_inline(entry.written):
+                continue
             if not os.path.exists(path):
-                if entry.field in _MUST_BE_THERE:
-                    hint = f"paths are taken from {folder}, and nothing is fetched from elsewhere"
-                    problems.append(entry.problem(f'there is no "{entry.written}"', hint))
+                hint = f"paths are taken from {folder.path}, and nothing is fetched from elsewhere"
+                problems.append(entry.problem(f'there is no "{entry.written}"', hint))
             # A kustomization that is a source itself may have its bases outside of its folder, as overlays usually do.
             elif self.declared and not within(path, self.root):
                 problems.append(entry.problem(f'"{entry.written}" leads out of {self.root}', "copy it into there"))
             elif path.is_dir():
-                yield path
+                yield _Folder(path, plugin)
+            elif plugin:
+                problems += _in_file(path)
+
+
+@attrs.frozen
+class _Folder:
+    """A folder of a kustomization; ``plugin`` is True if plug-ins come of it."""
+
+    path: Path
+    plugin: bool = False
 
 
 @attrs.frozen
@@ -102,13 +122,14 @@ class _Entry:
         return Problem(what, path, hint, file=self.document.file, line=self.document.section(()).line(path))
 
 
-def _entries(folder: Path, problems: list[Problem]) -> Iterator[_Entry]:
+def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
     """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize to report.
 
-    A file is refused that kustomize could read in another way, and so find other paths in: it takes the last of two
-    equal fields, and fields in any letters.
+    A file is refused that has an address in any field, and one that kustomize could read in another way, and so find
+    other paths in: it takes the last of two equal fields, and fields in any letters.
     """
-    for document in _documents(_file(folder), problems):
+    for document in _documents(_file(folder.path), problems):
+        problems += _fetching(document, folder)
         fields = document.data if isinstance(document.data, dict) else {}
         for field in fields:
             if field not in _FOLDERS and field.casefold() in _FOLDERS:
@@ -119,8 +140,38 @@ def _entries(folder: Path, problems: list[Problem]) -> Iterator[_Entry]:
         for field in _FOLDERS:
             entries = fields.get(field)
             for position, written in enumerate(entries if isinstance(entries, list) else ()):
-                if isinstance(written, str):
+                if isinstance(written, str) and not is_address(written):
                     yield _Entry(written, field, position, document)
+
+
+def _fetching(document: Document, folder: _Folder) -> Iterator[Problem]:
+    """Yield a problem for each address in a kustomization, and in the files that a plug-in is patched with."""
+    for path, text in addresses(document.data, plugin=folder.plugin):
+        what = _ADDRESS.format("what it holds" if is_inline(text) else f'"{text}"')
+        yield Problem(what, path, FETCHED, file=document.file, line=document.section(()).line(path))
+    for named in _texts(document.data) if folder.plugin else ():
+        file = folder.path / named
+        if os.path.isfile(file):
+            yield from _in_file(file)
+
+
+def _texts(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list | dict):
+        for one in data.values() if isinstance(data, dict) else data:
+            yield from _texts(one)
+
+
+def _in_file(path: Path) -> Iterator[Problem]:
+    """Yield the problem of a file that plug-ins come of, if it has an address."""
+    try:
+        found = has_address(read_file(path))
+    except FleetError as error:
+        yield from error.problems
+        return
+    if found:
+        yield Problem(_ADDRESS.format("a text in it"), file=str(path), hint=FETCHED)
 
 
 def _file(folder: Path) -> Path:

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -18,6 +19,8 @@ from fleet_components.model.text import count
 
 SECONDS = 120
 """Time limit of a tool in seconds."""
+_PROBED = 5
+"""Seconds after which a system that is asked for a namespace has none."""
 _MOST_LINES = 5
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
 """The only environment variables that a tool inherits. kustomize can write variables into ConfigMaps."""
@@ -89,7 +92,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
     with tempfile.TemporaryDirectory(prefix="fleet-components-") as home:
         try:
             process = subprocess.Popen(
-                [str(tool), *arguments],
+                [*_without_network(shutil.which("unshare")), str(tool), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -108,6 +111,27 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
         return Printed(out.decode(), said)
     except UnicodeDecodeError as error:
         raise ToolError(f"{tool.name} printed what is not UTF-8") from error
+
+
+@cache
+def _without_network(unshare: str | None) -> tuple[str, ...]:
+    """Return the command that starts a tool in a network namespace of its own, in which there is nothing.
+
+    Args:
+        unshare: the program of util-linux that does it; None if it is not on PATH.
+
+    Returns:
+        The command; empty where there is none, as on macOS and Windows, or where the system does not let users have
+        namespaces.
+    """
+    if unshare is None:
+        return ()
+    command = (unshare, "--user", "--map-root-user", "--net")
+    try:
+        works = subprocess.run([*command, unshare, "--version"], capture_output=True, timeout=_PROBED, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return command if works.returncode == 0 else ()
 
 
 def as_argument(path: Path) -> str:

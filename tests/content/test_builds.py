@@ -419,7 +419,7 @@ BASES: Mapping[str, tuple[str, str]] = {
     ),
     "an address": (
         "components: ['http://localhost:8080/x']",
-        'shop/kustomization.yaml:1: components[0]: there is no "http://localhost:8080/x"',
+        'shop/kustomization.yaml:1: components[0]: "http://localhost:8080/x" is an address (',
     ),
     "no path": ('resources: ["a\\0b"]', "shop/kustomization.yaml:1: resources[0]: there is no"),
     "out of the source": (
