@@ -17,6 +17,7 @@ import attrs
 from fleet_components.azure.values.checks import LONGEST_ROLE_WAIT
 from fleet_components.live.connection import UnexpectedAnswer, connected
 from fleet_components.live.credential import AbsentPlugin
+from fleet_components.live.exchange import member_room
 from fleet_components.model.text import count
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -99,7 +100,7 @@ class RolesWait:
     def _answer(self, kubeconfig: str) -> str:
         """Return :data:`_ALLOWED`, or in words what the hub does instead."""
         try:
-            with connected(kubeconfig, time.monotonic() + max(self.every, 1.0)) as hub:
+            with connected(kubeconfig, time.monotonic() + max(self.every, 1.0), member_room(0)) as hub:
                 review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
                 found = hub.ask("POST", _REVIEWS, {**review, "spec": {"resourceAttributes": _NEEDED}})
         except AbsentPlugin:

@@ -25,6 +25,7 @@ from fleet_components.components.process import in_thread
 from fleet_components.components.refusal import RefusedError
 from fleet_components.live.causes import finalizers_of
 from fleet_components.live.connection import Leftover, connected, within
+from fleet_components.live.exchange import member_room
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import Problem
@@ -69,7 +70,7 @@ def _leaving(kubeconfig: str, wanted: Leftover) -> Mapping[str, Any]:
     found: list[Mapping[str, Any]] = [{}]
 
     def look(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as cluster:
+        with connected(kubeconfig, deadline, member_room(1)) as cluster:
             live = cluster.get(wanted) or {}
             if value_at(live, ("metadata", "deletionTimestamp")):
                 found.append(live)

@@ -23,6 +23,7 @@ from fleet_components.components.creation import before_creation
 from fleet_components.components.identification import Identification
 from fleet_components.components.process import in_thread
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer, connected, within
+from fleet_components.live.exchange import member_room
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.managed import Entry, added, is_parked, parked, unparked
 from fleet_components.model.observed import SILENT
@@ -131,7 +132,7 @@ def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
     wrong = [SILENT]
 
     def connect(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline, member_room(1)) as member:
             try:
                 work(member)
                 wrong.clear()

@@ -18,6 +18,7 @@ from fleet_components.live.connection import (
     connected,
     within,
 )
+from fleet_components.live.exchange import member_room
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
 from fleet_components.model.text import count
@@ -85,7 +86,7 @@ def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> Obser
     reasons = [_UNUSABLE.format(timeout)]
 
     def ask(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline, member_room(len(wanted))) as member:
             reasons.append(_SILENT.format(timeout))
             for one in wanted:
                 observed = observed_object(member, one)

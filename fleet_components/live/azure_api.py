@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
-_MOST_PAGES, _MOST_BYTES = 200, 100 * 2**20
+_MOST_PAGES = 200
 _SILENT = "does not answer"
 
 
@@ -33,14 +33,14 @@ class ResourceApi:
         address: scheme and host.
         token: proof of a login.
         version: the API version of the resources.
-        deadline: on the monotonic clock.
+        budget: the time and the memory that all answers may take.
     """
 
     client: Client
     address: str
     token: str = attrs.field(repr=False)
     version: str
-    deadline: float
+    budget: Budget
 
     def ask(self, path: str, method: str = "GET") -> Any:
         """Return the body of an answer.
@@ -85,14 +85,18 @@ class ResourceApi:
             answer = self._sent(url, method)
             if answer is not None and http.OK <= answer.status < http.MULTIPLE_CHOICES:
                 try:
-                    return read_json(answer.content)
+                    return self.budget.json(answer.content)
+                except TooLargeError as error:
+                    raise _too_large(error) from None
+                except TimeoutError:
+                    break
                 except UnreadableError as error:
                     raise UnexpectedAnswer(f"answers with a text that {error.what}") from None
             refusal = _refusal(answer, self.token) if answer is not None else refusal
             if answer is not None and answer.status not in _AGAIN:
                 break
             wait = max(answer.pause or 0.0 if answer is not None else 0.0, pause)
-            if number + 1 == _TRIES or time.monotonic() + wait >= self.deadline:
+            if number + 1 == _TRIES or time.monotonic() + wait >= self.budget.deadline:
                 break
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -105,10 +109,14 @@ class ResourceApi:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         with suppress(HTTPError, InvalidURL, TimeoutError):
             try:
-                return received(self.client, method, url, headers, Budget(self.deadline, _MOST_BYTES))
+                return received(self.client, method, url, headers, self.budget)
             except TooLargeError as error:
-                raise UnexpectedAnswer(f"answers with more than {error}") from None
+                raise _too_large(error) from None
         return None
+
+
+def _too_large(error: TooLargeError) -> UnexpectedAnswer:
+    return UnexpectedAnswer(f"has answers that take more than {error}")
 
 
 def _refusal(answer: Received, token: str) -> UnexpectedAnswer:

@@ -20,6 +20,7 @@ from fleet_components.live.at_once import at_once
 from fleet_components.live.azure_api import ResourceApi
 from fleet_components.live.azure_login import access_token, mode_of, resource_api
 from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.exchange import Budget, hub_room
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.kubelogin import signing_in
 from fleet_components.model.problem import FleetError, Problem
@@ -71,8 +72,8 @@ def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> Azure
     mode = mode or mode_of(os.environ)
     address = resource_api(os.environ)
     token = access_token(mode, fleet.subscription, address, deadline)
-    with Client() as client:
-        return _asked(ResourceApi(client, address, token, VERSIONS[0], deadline), fleet, mode)
+    with Client() as client, Budget(deadline, hub_room()) as budget:
+        return _asked(ResourceApi(client, address, token, VERSIONS[0], budget), fleet, mode)
 
 
 def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:

@@ -14,9 +14,10 @@ from urllib.parse import quote, urlencode
 
 import attrs
 
-from fleet_components.content.guarded import read_json, read_yaml
+from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.live.credential import credential
+from fleet_components.live.exchange import Budget, TooLargeError, member_room, received
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.problem import FleetError, Problem
@@ -84,7 +85,7 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
     told = [Answer()]
 
     def ask(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             uid = member.ask("GET", _SPACE.format("kube-system"))["metadata"]["uid"]
             told.append(Answer(uid))
             told.append(Answer(uid, {item: found for item in objects if (found := member.get(item))}))
@@ -124,7 +125,7 @@ def delete_leftovers(
     outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNDELETED.format(UNUSABLE))
 
     def delete(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             # The kubeconfig works: what is not reached before the deadline is reported with this
             # reason.
             outcome.update(dict.fromkeys(objects, _UNDELETED.format(SILENT)))
@@ -157,8 +158,14 @@ def within(timeout: float, work: Callable[[float], None]) -> None:
 
 
 @contextmanager
-def connected(kubeconfig: str, deadline: float) -> Iterator[Connection]:
-    """Connect to the cluster of a kubeconfig, until a deadline on the monotonic clock."""
+def connected(kubeconfig: str, deadline: float, room: int) -> Iterator[Connection]:
+    """Connect to a cluster.
+
+    Args:
+        kubeconfig: the text of its kubeconfig.
+        deadline: on the monotonic clock; what is still asked then is broken off.
+        room: bytes of memory that all its answers may take.
+    """
     from lightkube import KubeConfig
     from lightkube.config.client_adapter import Client, ConnectionParams
     from lightkube.config.models import User
@@ -170,16 +177,8 @@ def connected(kubeconfig: str, deadline: float) -> Iterator[Connection]:
     user = config.user or User()
     if user.exec:
         user = credential(user.exec, deadline)
-    with Client(config._replace(user=user), ConnectionParams()) as client:
-        yield Connection(client, config.namespace, deadline)
-
-
-def _status(content: bytes) -> Mapping[str, Any]:
-    """Return the ``Status`` of an API server's refusal; empty if the answer is none."""
-    with suppress(Exception):
-        status = read_json(content)
-        return status if isinstance(status, Mapping) else {}
-    return {}
+    with Client(config._replace(user=user), ConnectionParams()) as client, Budget(deadline, room) as budget:
+        yield Connection(client, config.namespace, budget)
 
 
 class UnexpectedAnswer(Exception):
@@ -210,13 +209,20 @@ class UnexpectedAnswer(Exception):
         return tuple(str(one.get("field", "")) for one in named if isinstance(one, Mapping))
 
 
+def _refusal(code: int, status: Mapping[str, Any]) -> UnexpectedAnswer:
+    what = f"refuses with {code} {http.responses.get(code, '')}".rstrip()
+    said, details = status.get("message"), status.get("details")
+    said = visible(said)[:_LONGEST] if isinstance(said, str) else ""
+    return UnexpectedAnswer(what, code, said, details if isinstance(details, Mapping) else {})
+
+
 @attrs.define
 class Connection:
-    """A connection to a cluster until a deadline, with the cached lists of the kinds that it serves."""
+    """A connection to a cluster, within a budget, with the cached lists of the kinds that it serves."""
 
     client: Client
     namespace: str
-    deadline: float
+    budget: Budget
     served: dict[str, Any] = attrs.field(factory=dict)
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -227,26 +233,27 @@ class Connection:
             UnexpectedAnswer: the cluster answers with another error.
         """
         try:
-            return self._answer(method, path, body).json()
+            return self._answer(method, path, body)
         except UnexpectedAnswer as error:
             if error.code == http.NOT_FOUND:
                 return None
             raise
 
     def _answer(self, method: str, path: str, body: Any, content: str = "application/json") -> Any:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        answer = self.client.request(method, path, json=body, headers={"Content-Type": content}, timeout=left)
-        if not answer.is_success:
-            status = answer.status_code
-            what = f"refuses with {status} {http.responses.get(status, '')}".rstrip()
-            told = _status(answer.content)
-            said, details = told.get("message"), told.get("details")
-            said = visible(said)[:_LONGEST] if isinstance(said, str) else ""
-            details = details if isinstance(details, Mapping) else {}
-            raise UnexpectedAnswer(what, status, said, details)
-        return answer
+        try:
+            answer = received(self.client, method, path, {"Content-Type": content}, self.budget, body)
+            if http.OK <= answer.status < http.MULTIPLE_CHOICES:
+                return self.budget.json(answer.content)
+            raise _refusal(answer.status, self._status(answer.content))
+        except TooLargeError as error:
+            raise UnexpectedAnswer(f"has answers that take more than {error}") from None
+
+    def _status(self, content: bytes) -> Mapping[str, Any]:
+        """Return the ``Status`` of an API server's refusal; empty if the answer is none."""
+        with suppress(UnreadableError):
+            status = self.budget.json(content)
+            return status if isinstance(status, Mapping) else {}
+        return {}
 
     def try_out(self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False) -> Any:
         """Return the object that would stand if it were applied, or created.
@@ -272,7 +279,7 @@ class Connection:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
         method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
         path = path.rpartition("/")[0] if create else path
-        return self._answer(method, f"{path}?{urlencode(options)}", data, content).json()
+        return self._answer(method, f"{path}?{urlencode(options)}", data, content)
 
     def get(self, one: Leftover) -> Any:
         """Return an object; None if it is not there.
@@ -299,7 +306,7 @@ class Connection:
         for root in self._roots(group, ""):
             for resource in self._once(root)["resources"]:
                 if resource["kind"] == kind and "/" not in resource["name"]:
-                    return list(self._answer("GET", f"{root}/{resource['name']}{options}", None).json()["items"])
+                    return list(self._answer("GET", f"{root}/{resource['name']}{options}", None)["items"])
         return []
 
     def plural(self, api_version: str, kind: str) -> str:

@@ -12,17 +12,15 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.guarded import UnreadableError
 from fleet_components.live.connection import Connection, connected, within
-from fleet_components.live.exchange import Budget, TooLargeError, received
+from fleet_components.live.exchange import Budget, TooLargeError, hub_room, received
 from fleet_components.live.failures import NOT_KUBERNETES, Failure, of_error, of_no_json, of_status
 from fleet_components.live.kubeconfig_file import unreadable
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import few
 
 T = TypeVar("T")
-MOST_BYTES = 1024 * 2**20
-"""Largest size of all answers of one cluster."""
 _ATTEMPTS, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.2, 10.0
 _BUSY = (
     http.TOO_MANY_REQUESTS,
@@ -69,15 +67,18 @@ class Getter:
     Attributes:
         connection: the connection, with its deadline.
         timeout: how long the whole may take, in seconds, for messages.
-        budget: the time and the bytes that its answers may take.
         date: the time of the cluster's own clock at its first answer; None before that, and if it
             did not tell.
     """
 
     connection: Connection
     timeout: float
-    budget: Budget
     date: datetime | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """The time and the memory that its answers may take."""
+        return self.connection.budget
 
     def get(self, path: str, accept: str = "application/json") -> Any:
         """Return the value of a JSON answer.
@@ -130,7 +131,7 @@ class Getter:
         except (TimeoutException, TimeoutError):
             raise self._late() from None
         except TooLargeError as error:
-            raise Unanswered(f"has answers of more than {error} with all before it") from None
+            raise _too_large(error) from None
         except DecodingError:
             raise Unanswered(NOT_KUBERNETES) from None
         except ConfigError:
@@ -147,9 +148,13 @@ class Getter:
         if not http.OK <= answer.status < http.MULTIPLE_CHOICES:
             raise _unanswered(of_status(answer), answer.status)
         try:
-            return read_json(answer.content), None
+            return self.budget.json(answer.content), None
         except UnreadableError:
             raise _unanswered(of_no_json(answer)) from None
+        except TimeoutError:
+            raise self._late() from None
+        except TooLargeError as error:
+            raise _too_large(error) from None
 
     def _sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -181,7 +186,7 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
         # Any error of the libraries, which may quote the kubeconfig.
         with suppress(Exception):
             try:
-                found = stack.enter_context(connected(kubeconfig, deadline))
+                found = stack.enter_context(connected(kubeconfig, deadline, hub_room()))
             except OSError:
                 fields = f" as {few(found_fields)}" if (found_fields := unreadable(kubeconfig)) else ""
                 why, hint = (
@@ -195,7 +200,7 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
                 )
         if found is None:
             raise Unreachable(why, hint)
-        yield Getter(found, timeout, Budget(deadline, MOST_BYTES))
+        yield Getter(found, timeout)
 
 
 def _date(text: str | None) -> datetime | None:
@@ -203,6 +208,10 @@ def _date(text: str | None) -> datetime | None:
         found = parsedate_to_datetime(text or "")
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     return None
+
+
+def _too_large(error: TooLargeError) -> Unanswered:
+    return Unanswered(f"has answers that take more than {error}, with all before it")
 
 
 def _unanswered(failure: Failure, code: int = 0) -> Unanswered:

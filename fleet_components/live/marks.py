@@ -17,6 +17,7 @@ from fleet_components.live.connection import (
     connected,
     within,
 )
+from fleet_components.live.exchange import hub_room
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
@@ -59,7 +60,7 @@ def connecting(kubeconfig: str, who: str, work: Callable[[Connection], T], *, ti
     refused: list[str] = []
 
     def run(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as cluster:
+        with connected(kubeconfig, deadline, hub_room()) as cluster:
             try:
                 done.append(work(cluster))
             except UnexpectedAnswer as error:

@@ -24,6 +24,7 @@ from fleet_components.live.connection import (
     connected,
     within,
 )
+from fleet_components.live.exchange import member_room
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.quantity import is_quantity, parse_quantity
@@ -74,7 +75,7 @@ def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
     reasons = [UNUSABLE]
 
     def ask(deadline: float) -> None:
-        with connected(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             reasons.append(SILENT)
             for item in objects:
                 found[Manifest(item.data).key] = tried(member, item)

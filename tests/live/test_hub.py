@@ -240,10 +240,10 @@ def test_a_redirect_is_not_followed(api: Api) -> None:
 
 
 def test_answers_are_bounded_in_size_all_together(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(getting, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(getting, "hub_room", lambda: 20_000)
     api.lists[CONFIG_MAPS].append(thing("big", "shop", data={"k": "x" * 20_000}))
     reasons = ask_hub(api.kubeconfig()).refused
-    assert reasons[MAPS].startswith("has answers of more than")
+    assert reasons[MAPS].startswith("has answers that take more than")
 
 
 @pytest.mark.long

@@ -12,8 +12,8 @@ from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
 from fleet_components.content import document, regular_file, revision, tool
-from fleet_components.live import getting
 from fleet_components.live.connection import ask_cluster
+from fleet_components.live.exchange import hub_room, member_room
 from fleet_components.plan.options import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,8 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
         "time of helm or kustomize": f"{tool.SECONDS} s",
         "share that one update may take": f"{Settings().limit}",
-        "size of all answers of a hub or a plain cluster": f"{getting.MOST_BYTES // 2**20:,} MiB",
+        "memory that all answers of a hub or a plain cluster take": f"{hub_room() // 2**20:,} MiB",
+        "memory that all answers of a member take": f"{member_room(0) // 2**20} MiB, and {member_room(1) // 2**20 - member_room(0) // 2**20} MiB for each object",
         "errors that are shown": f"{command.MOST_SHOWN}",
     }
     stated = {row[0]: row[1] for row in ROWS if len(row) == 3 and row[0] not in ("limit", "---")}

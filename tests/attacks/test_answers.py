@@ -1,0 +1,158 @@
+"""Answers of members and hubs that take too much: memory, or time. Each door is tried with each."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from fleet_components.live.asked_objects import Wanted, observe
+from fleet_components.live.connection import ask_cluster
+from fleet_components.live.hub import ask_hub
+from fleet_components.live.marks import connecting
+from fleet_components.live.trial import try_all
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.apply_mode import OVERWRITES
+from tests.live.api_server import Api, api_server
+
+MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
+SOON = 1.0
+_TWICE = gzip.compress(gzip.compress(b" " * 2**24) * 2**6)
+PLENTY = 100 * 2**20
+"""Bytes of memory that no answer may take, in these tests, where a file may have a MiB."""
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("FLEET_MAX_FILE_MIB", "1")
+    with api_server() as found:
+        yield found
+
+
+def _chunked(request: BaseHTTPRequestHandler, *headers: tuple[str, str]) -> Callable[[bytes], None]:
+    request.protocol_version = "HTTP/1.1"
+    request.send_response(200)
+    for name, value in (("Transfer-Encoding", "chunked"), ("Content-Type", "application/json"), *headers):
+        request.send_header(name, value)
+    request.end_headers()
+    return lambda data: void(request.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n"))
+
+
+def void(_: object) -> None:
+    pass
+
+
+def endless(request: BaseHTTPRequestHandler) -> None:
+    write = _chunked(request)
+    while True:
+        write(b" " * 2**16)
+
+
+def bomb(request: BaseHTTPRequestHandler) -> None:
+    write, packed = _chunked(request, ("Content-Encoding", "gzip")), gzip.compress(b" " * 2**24)
+    while True:
+        write(packed)
+
+
+def twice(request: BaseHTTPRequestHandler) -> None:
+    """A few KiB that stand for as many GiB."""
+    write = _chunked(request, ("Content-Encoding", "gzip, gzip"))
+    write(_TWICE)
+    write(b"")
+
+
+def empty_members(request: BaseHTTPRequestHandler) -> None:
+    """Of which nothing ever comes."""
+    write, packed = _chunked(request, ("Content-Encoding", "gzip")), gzip.compress(b"") * 1000
+    while True:
+        write(packed)
+
+
+def nested(request: BaseHTTPRequestHandler) -> None:
+    """Little text of many values."""
+    write = _chunked(request)
+    write(b'{"items": [' + b"[]," * (2**20) + b"[]]}")
+    write(b"")
+
+
+def drips(api: Api, before: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(before)
+        while not api.ended.wait(0.05):
+            request.wfile.write(b"x")
+
+    return answer
+
+
+LARGE = {"endless": endless, "a bomb": bomb, "a bomb of bombs": twice, "of nothing": empty_members, "nested": nested}
+SLOW = {
+    "in its status": b"HTTP/1.1 200 ",
+    "in its headers": b"HTTP/1.1 200 OK\r\nA: ",
+    "in its body": b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n",
+}
+WANTED = Wanted(MAP, OVERWRITES, "m")
+DOORS: dict[str, Callable[[str], object]] = {
+    "up": lambda text: ask_cluster(text, timeout=SOON).uid,
+    "drift": lambda text: [
+        one for one in observe({"a": text}, {"a": [WANTED]}, timeout=SOON)["a"].objects.values() if not one.error
+    ],
+    "trial": lambda text: not try_all(text, [WANTED], timeout=SOON)[ObjectKey("", "ConfigMap", "shop", "a")].unchecked,
+    "move": lambda text: _refused(lambda: connecting(text, "hub", lambda hub: hub.items("", "Pod"), timeout=SOON)),
+    "observe": lambda text: _refused(lambda: ask_hub(text, timeout=SOON)),
+}
+
+
+def _refused(work: Callable[[], object]) -> object:
+    try:
+        return work()
+    except FleetError:
+        return None
+
+
+def answers(api: Api, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
+    for path in ("/api/v1/namespaces/kube-system", "/api/v1/namespaces/shop", "/api/v1", "/api", "/apis"):
+        api.answers[path] = answer
+
+
+@pytest.mark.parametrize("answer", LARGE.values(), ids=LARGE)
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_an_answer_fills_no_memory(api: Api, door: Callable[[str], object], answer: Any) -> None:
+    door(api.kubeconfig())  # what is imported then
+    answers(api, answer)
+    tracemalloc.start()
+    try:
+        began = time.monotonic()
+        assert not door(api.kubeconfig())
+        assert time.monotonic() - began < 5 * SOON
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < PLENTY
+    assert not _asking()
+
+
+@pytest.mark.parametrize("before", SLOW.values(), ids=SLOW)
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_the_socket_is_closed_at_the_deadline(api: Api, door: Callable[[str], object], before: bytes) -> None:
+    """Nothing of a request stays, in a thread that is left to itself for example."""
+    answers(api, drips(api, before))
+    assert not door(api.kubeconfig())
+    assert not _asking()
+
+
+def _asking() -> list[threading.Thread]:
+    """The threads that still ask, a moment later."""
+    until = time.monotonic() + SOON
+    while True:
+        own = [one for one in threading.enumerate() if one.daemon and "process_request" not in one.name]
+        if not own or time.monotonic() > until:
+            return own
+        time.sleep(0.05)
