@@ -6,7 +6,9 @@ that holds one, as the annotation of ``kubectl apply`` or a ConfigMap with manif
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from fleet_components.content.secret_kind import is_list_of_secrets, is_secret_kind
@@ -58,6 +60,31 @@ def secret_fields(data: Mapping[str, Any]) -> set[str]:
     hidden = redacted(data)
     sealed = is_secret(data)
     return {field for field, value in data.items() if (sealed and field not in PUBLIC) or hidden[field] is not value}
+
+
+def secret_values(objects: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the texts that are secret in objects, their lines, and what they stand for in base64."""
+    found: set[str] = set()
+    for data in objects:
+        for field in secret_fields(data):
+            for text in _texts(data[field]):
+                found |= {text, *text.splitlines(), *_decoded(text)}
+    return frozenset(found)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
+
+
+def _decoded(text: str) -> Iterator[str]:
+    with suppress(ValueError):
+        plain = b64decode(text, validate=True).decode()
+        yield plain
+        yield from plain.splitlines()
 
 
 def is_hidden(value: Any, mark: str = REDACTED) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
 
 import attrs
 
 from fleet_components.content.availability import availability
+from fleet_components.content.secret import secret_values
 from fleet_components.live.causes import causes, finalizers_of
 from fleet_components.live.comparison import WHOLE, Comparison, compare
 from fleet_components.live.connection import (
@@ -19,8 +20,9 @@ from fleet_components.live.connection import (
     within,
 )
 from fleet_components.live.exchange import member_room
+from fleet_components.live.unsecret import without
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
-from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
+from fleet_components.model.observed import Applied, Compared, FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
@@ -88,6 +90,7 @@ def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> Obser
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline, member_room(len(wanted))) as member:
             reasons.append(_SILENT.format(timeout))
+            member.secrets = secret_values(one.data for one in wanted)
             for one in wanted:
                 observed = observed_object(member, one)
                 found[observed.key] = observed
@@ -110,9 +113,15 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
             return _leaving(nothing, member.get(Leftover.like(wanted.data)))
         found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
     except UnexpectedAnswer as error:
-        return attrs.evolve(nothing, error=error.said, compared="FailedToReportDiff" if mode.reports else "")
+        return attrs.evolve(
+            nothing, error=error.words(wanted.data), compared="FailedToReportDiff" if mode.reports else ""
+        )
     known = attrs.evolve(
-        nothing, differences=found.fields, degraded=found.degraded, error=found.refused, there=found.there
+        nothing,
+        differences=_without(found.fields, member.secrets),
+        degraded=found.degraded,
+        error=found.refused,
+        there=found.there,
     )
     if mode.reports:
         return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
@@ -128,9 +137,17 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
     if not wanted.causes or known.available != "ManifestNotAvailableYet":
         return known
     try:
-        return attrs.evolve(known, causes=tuple(causes(member, found.there)))
+        return attrs.evolve(known, causes=tuple(map(member.words, causes(member, found.there))))
     except UnexpectedAnswer as error:
-        return attrs.evolve(known, causes=(error.said,))
+        return attrs.evolve(known, causes=(error.words(wanted.data),))
+
+
+def _without(fields: Iterable[FieldDifference], secrets: Collection[str]) -> tuple[FieldDifference, ...]:
+    """Return differences in which no value of a Secret is shown, wherever the member has put it."""
+    return tuple(
+        attrs.evolve(one, path=without(one.path, secrets), there=one.there and without(one.there, secrets))
+        for one in fields
+    )
 
 
 def _leaving(nothing: ObservedObject, there: Mapping[str, Any] | None) -> ObservedObject:

@@ -16,7 +16,7 @@ import attrs
 
 from fleet_components.content.difference import Difference, differences
 from fleet_components.content.replacement import as_sent
-from fleet_components.content.secret import secret_fields
+from fleet_components.content.secret import PUBLIC, is_secret, secret_fields
 from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer
 from fleet_components.live.managed import is_managed
 from fleet_components.model.observed import FieldDifference
@@ -33,8 +33,6 @@ _NOT_COMPARED = (
 _NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
 """A label that API servers set."""
 _LONGEST_NAME = 50
-_QUOTING = (http.BAD_REQUEST, http.UNPROCESSABLE_ENTITY)
-"""Statuses whose messages may quote values of the object."""
 
 
 @attrs.frozen
@@ -78,13 +76,13 @@ def compare(
         if error.code == http.CONFLICT and not force:
             # Fields that others have set: which ones, and how, is told by what would overwrite them.
             forced = compare(member, wanted, manager=manager, full=full)
-            return attrs.evolve(forced, refused=forced.refused or _told(error, sent))
+            return attrs.evolve(forced, refused=forced.refused or error.words(sent))
         if there is None:
-            return Comparison(None, (WHOLE,), refused=_told(error, sent))
+            return Comparison(None, (WHOLE,), refused=error.words(sent))
         degraded = error.code == http.UNPROCESSABLE_ENTITY
         # What an API server has added cannot be told from what others have.
         fields = (one for one in field_differences(sent, there) if one.wanted is not None) if degraded else ()
-        return Comparison(there, tuple(fields), degraded, _told(error, sent))
+        return Comparison(there, tuple(fields), degraded, error.words(sent))
     if there is None:
         return Comparison(None, (WHOLE,))
     changed = tuple(field_differences(applied, there))
@@ -93,11 +91,6 @@ def compare(
     defaulted = _defaulted(member, sent, manager)
     added = field_differences(defaulted, there, managed=True) if defaulted else ()
     return Comparison(there, tuple(sorted({*changed, *added}, key=_place))[:MOST_DIFFERENCES], degraded=not defaulted)
-
-
-def _told(error: UnexpectedAnswer, sent: Mapping[str, Any]) -> str:
-    """Return the words of an API server, or its status alone where they could quote what is secret."""
-    return str(error) if error.code in _QUOTING and secret_fields(sent) else error.said
 
 
 def _defaulted(member: Connection, sent: Mapping[str, Any], manager: str) -> Mapping[str, Any] | None:
@@ -123,6 +116,8 @@ def field_differences(
         managed: True to leave out the fields that nobody manages on the member.
     """
     hidden = secret_fields(wanted) | secret_fields(there)
+    if is_secret(wanted):  # a member may call it otherwise
+        hidden |= there.keys() - set(PUBLIC)
     found = differences(_compared(wanted), _compared(there))
     if managed:
         found = (one for one in found if is_managed(there, one.path))

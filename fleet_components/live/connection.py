@@ -15,9 +15,11 @@ from urllib.parse import quote, urlencode
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.secret import is_secret, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.live.credential import credential
 from fleet_components.live.exchange import Budget, TooLargeError, member_room, received
+from fleet_components.live.unsecret import unsecret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT, UNUSABLE
 from fleet_components.model.problem import FleetError, Problem
@@ -201,6 +203,10 @@ class UnexpectedAnswer(Exception):
         super().__init__(what)
         self.code, self.said, self.details = code, said or what, details
 
+    def words(self, sent: Mapping[str, Any]) -> str:
+        """Return what the API server says to an object; of one with secret data the status alone."""
+        return str(self) if is_secret(sent) or secret_fields(sent) else self.said
+
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that an API server refuses; empty if it names none."""
@@ -209,20 +215,22 @@ class UnexpectedAnswer(Exception):
         return tuple(str(one.get("field", "")) for one in named if isinstance(one, Mapping))
 
 
-def _refusal(code: int, status: Mapping[str, Any]) -> UnexpectedAnswer:
-    what = f"refuses with {code} {http.responses.get(code, '')}".rstrip()
-    said, details = status.get("message"), status.get("details")
-    said = visible(said)[:_LONGEST] if isinstance(said, str) else ""
-    return UnexpectedAnswer(what, code, said, details if isinstance(details, Mapping) else {})
-
-
 @attrs.define
 class Connection:
-    """A connection to a cluster, within a budget, with the cached lists of the kinds that it serves."""
+    """A connection to a cluster.
+
+    Attributes:
+        client: sends the requests.
+        namespace: the namespace of its context.
+        budget: the time and the memory that its answers may take.
+        secrets: values that no text of the cluster may show.
+        served: cached lists of the kinds that it serves.
+    """
 
     client: Client
     namespace: str
     budget: Budget
+    secrets: Collection[str] = attrs.field(default=(), repr=False)
     served: dict[str, Any] = attrs.field(factory=dict)
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -244,9 +252,19 @@ class Connection:
             answer = received(self.client, method, path, {"Content-Type": content}, self.budget, body)
             if http.OK <= answer.status < http.MULTIPLE_CHOICES:
                 return self.budget.json(answer.content)
-            raise _refusal(answer.status, self._status(answer.content))
+            raise self._refusal(answer.status, self._status(answer.content))
         except TooLargeError as error:
             raise UnexpectedAnswer(f"has answers that take more than {error}") from None
+
+    def _refusal(self, code: int, status: Mapping[str, Any]) -> UnexpectedAnswer:
+        what = f"refuses with {code} {http.responses.get(code, '')}".rstrip()
+        said, details = status.get("message"), status.get("details")
+        said = self.words(said) if isinstance(said, str) else ""
+        return UnexpectedAnswer(what, code, said, details if isinstance(details, Mapping) else {})
+
+    def words(self, text: str) -> str:
+        """Return a text of the cluster without what could be a secret in it."""
+        return unsecret(text, self.secrets, _LONGEST)
 
     def _status(self, content: bytes) -> Mapping[str, Any]:
         """Return the ``Status`` of an API server's refusal; empty if the answer is none."""

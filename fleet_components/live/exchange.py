@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components.content.guarded import read_json
 from fleet_components.content.regular_file import LIMIT_VARIABLE, limit_mib
+from fleet_components.live.echo import without_credential
 from fleet_components.model.digits import integer
 
 if TYPE_CHECKING:
@@ -154,7 +155,9 @@ def received(
     budget: Budget,
     body: Any = None,
 ) -> Received:
-    """Send a request and return its whole answer. No redirection is followed, which would take a credential elsewhere.
+    """Send a request and return its whole answer, without the credential that it was sent with.
+
+    No redirection is followed, which would take a credential elsewhere.
 
     Args:
         client: the client.
@@ -184,7 +187,8 @@ def received(
         ) as answer:
             for piece in _unpacked(answer, budget):
                 content += piece
-            return Received(answer.status_code, bytes(content), answer.headers)
+            sent = answer.request.headers.get("Authorization", "")
+            return Received(answer.status_code, without_credential(bytes(content), sent), answer.headers)
     except HTTPError:
         budget.seconds()  # a socket that was closed at the deadline is no failure of the cluster
         raise

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import attrs
 
 from fleet_components.content.replacement import as_sent
-from fleet_components.content.secret import secret_fields
+from fleet_components.content.secret import secret_values
 from fleet_components.live.asked_objects import Wanted
 from fleet_components.live.connection import (
     Connection,
@@ -77,6 +77,7 @@ def try_all(kubeconfig: str, objects: Sequence[Wanted], *, timeout: float = 10.0
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             reasons.append(SILENT)
+            member.secrets = secret_values(item.data for item in objects)
             for item in objects:
                 found[Manifest(item.data).key] = tried(member, item)
 
@@ -103,9 +104,7 @@ def tried(member: Connection, wanted: Wanted) -> Trial:
         member.try_out(shape, manager=wanted.manager, force=mode.forces, create=not mode.adopts)
     except UnexpectedAnswer as error:
         unclear = _unclear(member, error, sent, there) or _barred(member, error, sent, shape)
-        # Words may quote values; of what is secret the status alone is shown.
-        words = str(error) if secret_fields(sent) else error.said
-        return Trial("" if unclear else words, unclear, uid)
+        return Trial("" if unclear else error.words(sent), unclear, uid)
     fields = few([".".join(map(str, path)) for path in held])
     return Trial(unchecked=_HELD.format(fields) if held else "", uid=uid)
 

@@ -11,20 +11,22 @@ from fleet_components.model.text import visible
 
 HIDDEN = "[hidden]"
 _LONGEST = 300
-_SHORTEST = 6
+SHORTEST = 6
 """Length of the shortest secret that is looked for: a shorter one would take every other word out."""
 _NAMED = re.compile("secret|token|passw|key|credential|auth", re.IGNORECASE)
 _PLACES = re.compile("(file|path|host|url|uri|dir)$", re.IGNORECASE)
+_SIGN = "[A-Za-z0-9+_~=-]"
 _OPAQUE = (
     re.compile(r"\beyJ[\w-]+(\.[\w-]*)*"),  # the beginning of every JSON web token
     re.compile(r"(?<=bearer )\S+", re.IGNORECASE),
-    # Longer than a GUID, which names what went wrong and where.
-    re.compile(r"[A-Za-z0-9+_~=-]{40,}"),
+    # Longer than a GUID, which names what went wrong and where. Names of objects have shorter parts, and a digest that
+    # is called so is none.
+    re.compile(rf"(?<!sha256:)(?<!{_SIGN})(?!(?:[a-z0-9]{{1,20}}-)+[a-z0-9]{{1,20}}(?!{_SIGN})){_SIGN}{{40,}}"),
     re.compile(r"-----BEGIN.*", re.DOTALL),
 )
 
 
-def unsecret(text: str, known: Iterable[str] = ()) -> str:
+def unsecret(text: str, known: Iterable[str] = (), longest: int = _LONGEST) -> str:
     """Return a text in one line, shortened, in which secrets are hidden.
 
     Hidden are the values that are known, those of environment variables with the name of a secret, and whatever looks
@@ -33,16 +35,23 @@ def unsecret(text: str, known: Iterable[str] = ()) -> str:
     Args:
         text: the text.
         known: values that are secret.
+        longest: the length of the text that is returned.
     """
     named = (value for name, value in os.environ.items() if _NAMED.search(name) and not _PLACES.search(name))
-    # The longest first, since one may be a part of another.
-    for secret in sorted({*known, *named}, key=len, reverse=True):
-        if len(secret) >= _SHORTEST:
-            text = text.replace(secret, HIDDEN)
+    text = without(text, {*known, *named})
     for pattern in _OPAQUE:
         text = pattern.sub(HIDDEN, text)
     shown = visible(" ".join(text.split()))
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    return shown if len(shown) <= longest else f"{shown[:longest]}..."
+
+
+def without(text: str, known: Iterable[str]) -> str:
+    """Return a text in which values are hidden that are known to be secret, unless they are very short."""
+    # The longest first, since one may be a part of another.
+    for secret in sorted(known, key=len, reverse=True):
+        if len(secret) >= SHORTEST:
+            text = text.replace(secret, HIDDEN)
+    return text
 
 
 def secrets_of(arguments: Iterable[str]) -> set[str]:

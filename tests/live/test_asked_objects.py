@@ -140,7 +140,7 @@ def test_one_that_may_not_be_read_does_not_keep_the_others(api: Api) -> None:
     secret = thing("Secret", data={"a": CANARY})
     api.answers[path_of(secret)] = refuses(403, "secrets is forbidden")
     seen = asked(api, secret, thing(data={"a": "1"}))
-    assert [one.error for one in seen.objects.values()] == ["secrets is forbidden", ""]
+    assert [one.error for one in seen.objects.values()] == ["refuses with 403 Forbidden", ""]
     assert [one.differences for one in seen.objects.values()] == [(), (FieldDifference("/", "(the whole object)"),)]
 
 

@@ -212,7 +212,7 @@ def test_a_fleet_without_a_hub(azure: Api) -> None:
         ("Succeeded", refuses(403, "AuthorizationFailed", "no"), "Fleet Manager Hub Cluster User Role"),
         ("Succeeded", answers({"kubeconfigs": []}), "Azure gives no kubeconfig for its hub"),
         ("Succeeded", answers({"kubeconfigs": [{"value": f"{CANARY}!"}]}), "Azure gives no kubeconfig for its hub"),
-        ("Succeeded", answers(credentials(f"{CANARY}: 1\nb: 2")), "is not a kubeconfig"),
+        ("Succeeded", answers(credentials(f"{CANARY[::-1]}: 1\nb: 2")), "is not a kubeconfig"),
     ],
 )
 def test_a_hub_whose_kubeconfig_is_not_given(azure: Api, state: str, answer: Answer, told: str) -> None:

@@ -1,0 +1,74 @@
+"""Takes the credential of a request out of its answer: a server may repeat what it was sent, in any field.
+
+It is looked for as it is, in base64 and base64url at each of the three alignments, quoted as in addresses, and in
+hexadecimal digits. JSON that spells it with escapes is spelled plainly first.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import quote
+
+from fleet_components.live.unsecret import HIDDEN, SHORTEST
+
+_ESCAPED = re.compile(rb"\\(?:u00(2[013-9a-fA-F]|[3467][0-9a-fA-F]|5[0-9abdefABDEF])|(/)|.)")
+"""An escape of JSON; in its first group the code of a sign that may stand for itself as well."""
+_QUOTED = re.compile("%[0-9A-F]{2}")
+
+
+def without_credential(content: bytes, header: str) -> bytes:
+    """Return a JSON text, or any other one, in which the credential is hidden.
+
+    Args:
+        content: the text.
+        header: the value of ``Authorization`` that was sent; empty for none.
+    """
+    found = _forms(header)
+    if not found:
+        return content
+    if b"\\u00" in content or b"\\/" in content:
+        content = _ESCAPED.sub(_plain, content)
+    for form in found:
+        content = content.replace(form, HIDDEN.encode())
+    return content
+
+
+def _plain(found: re.Match[bytes]) -> bytes:
+    code, slash = found.groups()
+    return slash or (bytes((int(code, 16),)) if code else found[0])
+
+
+@lru_cache(64)
+def _forms(header: str) -> tuple[bytes, ...]:
+    """Return the texts that are looked for, the longest first, since one may be a part of another."""
+    forms = {form for secret in _secrets(header) if len(secret) >= SHORTEST for form in _written(secret.encode())}
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _secrets(header: str) -> Iterator[str]:
+    scheme, _, secret = header.partition(" ")
+    yield secret
+    if scheme.casefold() == "basic":
+        with suppress(ValueError):
+            pair = b64decode(secret).decode()
+            yield from (pair, pair.partition(":")[2])
+    else:
+        yield secret.rpartition(".")[2]  # the signature of a JSON web token
+
+
+def _written(secret: bytes) -> Iterator[bytes]:
+    yield secret
+    for offset, unsure in enumerate((0, 2, 3)):
+        whole = (offset + len(secret)) * 8 // 6  # digits that nothing behind the secret has a part in
+        for encode in (b64encode, urlsafe_b64encode):
+            digits = encode(bytes(offset) + secret)[unsure:whole]
+            yield digits
+            yield quote(digits, safe="").encode()
+    for safe in ("", "/"):
+        quoted = quote(secret, safe=safe)
+        yield from (quoted.encode(), _QUOTED.sub(lambda found: found[0].lower(), quoted).encode())
+    yield from (secret.hex().encode(), secret.hex().upper().encode())
