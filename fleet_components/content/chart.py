@@ -92,7 +92,7 @@ class Chart(Build):
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
         if first.said:
-            warnings.append(self.problem(f"helm says: {first.said}"))
+            warnings.append(self.problem(f"helm says: {first.said}", f"see what is printed: {self.by_hand}"))
         texts, again = self._texts(first), self._texts(second)
         varying = dict.fromkeys(text.file for text in texts if text not in again)
         hint = "set the value that it makes up, a password for example, or give it from outside of the chart"

@@ -62,7 +62,7 @@ class Kustomization(Build):
         command = "build" if tool.stem == "kustomize" else "kustomize"
         printed = run_tool(tool, [command, as_argument(self.folder)])
         if printed.said:
-            warnings.append(self.problem(f"{tool.stem} says: {printed.said}"))
+            warnings.append(self.problem(f"{tool.stem} says: {printed.said}", f"see what is printed: {self.by_hand}"))
         return [Text(str(_file(self.folder)), printed.text, built=True)]
 
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterable[Manifest]:

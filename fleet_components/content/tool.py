@@ -15,6 +15,7 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.content.tool_words import words
 from fleet_components.model.text import count
 
 SECONDS = 120
@@ -55,7 +56,7 @@ class Printed:
 
     Attributes:
         text: its standard output.
-        said: the first lines of its standard error, joined to one line; empty if there are none.
+        said: what is shown of its standard error, in one line; empty if there is nothing.
     """
 
     text: str
@@ -104,7 +105,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
             raise ToolError(f"{tool.name} cannot be started: {error}") from error
         with process:
             out, err = _finished(process, tool.name, given)
-    said = first_lines(err.decode(errors="replace"))
+    said = words(err.decode(errors="replace"))
     if process.returncode:
         raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {said or 'it says nothing'}")
     try:

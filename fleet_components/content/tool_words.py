@@ -1,0 +1,62 @@
+"""What helm and kustomize say, as far as it cannot quote a value: they print what a template or a generator was given.
+
+A line is shown where the whole of it has one of the forms below; what may follow is hidden. The forms are those of
+helm 3.18 (pkg/action, pkg/engine) and kustomize 5.5 (api/internal/target, api/internal/accumulator), and of the parser
+of YAML that both have.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fleet_components.model.text import count
+
+HIDDEN = "hidden"
+_MOST_LINES = 5
+_PATH = r"/?[\w.-]+(?:/[\w.-]+)+"
+_NAME = r"[\w.-]+"
+_YAML = (
+    r"yaml: (?:line \d+: )?(?:mapping values are not allowed in this context"
+    r"|(?:could not find|did not find) expected (?:key|node content|'-' indicator|':'|',' or '\]'|',' or '\}')"
+    r"|found character that cannot start any token|found a tab character that violates indentation"
+    r"|found unexpected end of stream|block sequence entries are not allowed in this context)"
+)
+_WHOLE = (
+    r"Error: Chart\.yaml file is missing",
+    rf"Error: found in Chart\.yaml, but missing in charts/ directory: {_NAME}(?:, {_NAME})*",
+    r"Error: An error occurred while checking for chart dependencies\. You may need to run `helm dependency build` to "
+    rf"fetch missing dependencies: found in Chart\.yaml, but missing in charts/ directory: {_NAME}(?:, {_NAME})*",
+    rf"Error: YAML parse error on {_PATH}: error converting YAML to JSON: {_YAML}",
+    rf"Error: template: {_PATH}:\d+:\d+: executing \"{_PATH}\" at <\.Values[\w.]*>: nil pointer evaluating "
+    r"interface \{\}\.\w+",
+    r"Error: unable to find one of 'kustomization\.yaml', 'kustomization\.yml' or 'Kustomization' in directory "
+    rf"'{_PATH}'",
+    r"# Warning: '\w+' is deprecated\. Please use '\w+' instead\. Run 'kustomize edit fix' to update your "
+    r"Kustomization automatically\.",
+)
+_BEGIN = (
+    rf"Error: execution error at \({_PATH}:\d+:\d+\)",
+    rf"Error: template: {_PATH}:\d+(?::\d+)?",
+    rf"Error: (?:YAML parse error on|parse error at) {_PATH}",
+    r"Error: accumulating (?:resources|components)",
+    r"Error: trouble configuring builtin [A-Z]\w+ with config",
+    r"Error: (?:invalid Kustomization|loading KV pairs|merging from generator|validation failed|unable to load)",
+)
+_FORMS = re.compile(rf"(?P<whole>{'|'.join(_WHOLE)})|(?P<begin>{'|'.join(_BEGIN)})[: ].*")
+
+
+def words(text: str) -> str:
+    """Return what a tool says on its standard error, in one line; empty if it says nothing."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    shown = [line for line in map(_shown, lines) if line]
+    more = len(lines) - len(shown[:_MOST_LINES])
+    if more and not shown:
+        return HIDDEN
+    return "; ".join((*shown[:_MOST_LINES], *([f"and {count(more, 'line')} {HIDDEN}"] if more else [])))
+
+
+def _shown(line: str) -> str:
+    found = _FORMS.fullmatch(line)
+    if found is None:
+        return ""
+    return found["whole"] or f"{found['begin']}: {HIDDEN}"
