@@ -24,6 +24,7 @@ from fleet_components.hub.folder.header import (
     azure_since,
     read_header,
     silences,
+    told_time,
     unanswered_since,
 )
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
@@ -45,11 +46,13 @@ from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
+from fleet_components.model.codec import in_reach
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, Source, gathered
 
 T = TypeVar("T")
+_NO_MEMBER = "no API server has such a member, and no plan could read it: is that the hub?"
 
 
 @attrs.frozen(kw_only=True)
@@ -95,6 +98,8 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
             files in the way, or cannot be written; another run has made it meanwhile.
     """
     _check(folder, observation, update)
+    if problems := tuple(_unreadable(observation)):
+        raise FleetError(problems)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with alone(folder):
@@ -137,6 +142,16 @@ def _has_files(folder: Path) -> bool:
         return False
     except OSError:
         return True  # whoever writes there tells why not
+
+
+def _unreadable(observation: Observation) -> Iterable[Problem]:
+    """Yield what of an observation no plan would read: its time, and members that no API server has."""
+    if not in_reach(observation.as_of):
+        what = f"says that it is {told_time(observation.as_of)}, too far away for any wait"
+        yield Problem(what, subject="the hub", hint="set its clock")
+    source = gathered(Given(tuple(map(Manifest, observation.members)), hub=True, releases=observation.releases))
+    for problem in source.problems:
+        yield attrs.evolve(problem, hint=f"{_NO_MEMBER}; a plan says: {problem.hint}" if problem.hint else _NO_MEMBER)
 
 
 def _check(folder: Path, observation: Observation, update: bool) -> None:
