@@ -118,6 +118,9 @@ class _Commands(click.Group):
             if line := confirming(problem.hint for problem in error.problems):
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
+        except MemoryError:
+            click.echo("error: there is not enough memory\n  hint: give less at once, or a machine with more", err=True)
+            ctx.exit(ExitStatus.ERROR)
         except KeyboardInterrupt:
             click.echo("error: interrupted", err=True)
             ctx.exit(ExitStatus.ERROR)

@@ -24,6 +24,7 @@ from fleet_components.content.files import CHART, Text
 from fleet_components.content.guarded import UnreadableError, read_scalars, read_yaml
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
+from fleet_components.content.walk import files_below
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
@@ -77,7 +78,7 @@ class Chart(Build):
         """Yield a problem for each link that leads out of the root, and each schema that refers to an address."""
         for link in links_out(self.folder, self.root):
             yield self.problem(f"{link} is a link that leads out of {self.root}", "copy what it leads to")
-        for schema in sorted(self.folder.rglob(_SCHEMA)):
+        for schema in files_below(self.folder, _SCHEMA):
             if schema.is_file() and _refers_elsewhere(schema):
                 yield self.problem(f"a $ref of {schema} is an address", FETCHED)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from fleet_components.content.address import FETCHED, is_address
+from fleet_components.content.walk import walk
 from fleet_components.model.problem import Problem
 
 
@@ -38,7 +39,7 @@ def resolved(path: Path) -> Path:
 
 def links_out(folder: Path, root: Path) -> Iterator[Path]:
     """Yield the links in a folder, at any depth, that lead out of ``root``. Tools would follow them."""
-    for at, folders, names in os.walk(folder):
+    for at, folders, names in walk(folder):
         for name in sorted((*folders, *names)):
             path = Path(at, name)
             if path.is_symlink() and not within(path, root):

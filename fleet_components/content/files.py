@@ -13,6 +13,7 @@ from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.observed import MEMORY, PARTS, is_observed
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.walk import walk
 from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")
@@ -136,7 +137,7 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
         problems.append(unreadable(Path(error.filename), error))
 
     written = is_observed(start)
-    for folder, subfolders, names in os.walk(start, onerror=failed):
+    for folder, subfolders, names in walk(start, failed):
         marker = _marker(Path(folder))
         if marker != Path(folder) and written and _is_written(Path(folder).relative_to(start)):
             names = [name for name in names if name not in _BUILT]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.walk import walk
 
 MEMORY = "observed"
 """Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the source."""
@@ -63,7 +64,7 @@ def observed_above(path: Path) -> Path | None:
 def observed_in(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the observed directories among paths and below them, hidden folders and links left out."""
     for path in paths:
-        for at, folders, _ in os.walk(path):
+        for at, folders, _ in walk(path):
             folders[:] = [name for name in sorted(folders) if not name.startswith(".")]
             if MEMORY in folders and is_observed(Path(at)):
                 folders.remove(MEMORY)

@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -85,11 +86,21 @@ def _abandoned(parent: Path) -> Iterator[Path]:
         with suppress(OSError):
             # In a shared directory another user may have put anything under this prefix. A folder without a lock
             # may be one that another program has just made.
-            if (folder / _LOCK).is_file() and folder.stat().st_uid == _user():
+            if _is_own(folder):
                 _locked(folder).close()
                 if not fcntl:
                     (folder / _LOCK).unlink()  # fails while the program that has opened it runs
                 yield folder
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder and its lock are what this module has made for this user, and no links.
+
+    Raises:
+        OSError: one of them is not there.
+    """
+    made, lock = folder.lstat(), (folder / _LOCK).lstat()
+    return stat.S_ISDIR(made.st_mode) and stat.S_ISREG(lock.st_mode) and made.st_uid == lock.st_uid == _user()
 
 
 def _user() -> int:
@@ -102,7 +113,9 @@ def _locked(folder: Path) -> IO[str]:
     Raises:
         OSError: another program has locked it.
     """
-    lock = open(folder / _LOCK, "w", encoding="utf-8")  # noqa: SIM115  it stays open as long as the program runs
+    # Nothing is written to it, so that nothing is emptied if it is not what it seems.
+    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    lock = open(handle, "r+", encoding="utf-8")  # noqa: SIM115  it stays open as long as the program runs
     if fcntl:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

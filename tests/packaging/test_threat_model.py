@@ -11,7 +11,7 @@ import pytest
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
-from fleet_components.content import document, regular_file, revision, tool
+from fleet_components.content import document, regular_file, revision, tool, walk
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.exchange import hub_room, member_room
 from fleet_components.plan.options import Settings
@@ -47,6 +47,7 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
         "size of all revisions that a state keeps": f"{regular_file.limit_mib()} MiB",
         "values in all revisions that a state keeps": f"{revision._VALUES_A_MIB * regular_file.limit_mib():,}",
         "levels of maps and lists": f"{document.MOST_LEVELS}",
+        "folders in one another": f"{walk.MOST_FOLDERS}",
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
         "time of helm or kustomize": f"{tool.SECONDS} s",
         "share that one update may take": f"{Settings().limit}",

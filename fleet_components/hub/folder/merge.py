@@ -33,6 +33,7 @@ from fleet_components.content.three_way import (
     three_way,
     within,
 )
+from fleet_components.content.walk import files_below
 from fleet_components.hub.folder.form import object_text
 from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_place, part_of
 from fleet_components.hub.folder.reading import Inventory
@@ -287,7 +288,7 @@ class Update:
         """Remove what is kept below ``observed`` of objects that need it no more."""
         stay = {*self.texts, *self.bases, *self.kept, *map(part_of, self.kept)}
         for place in _PARTIAL:
-            for file in sorted((self.folder / part_of(place)).rglob("*.yaml")):
+            for file in files_below(self.folder / part_of(place), ".yaml"):
                 path = file.relative_to(self.folder).as_posix()
                 if path not in stay and path not in self.removed:
                     self.removed.append(path)

@@ -14,6 +14,7 @@ from fleet_components.content.load import readable
 from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.three_way import Shape, is_shape
+from fleet_components.content.walk import files_below
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
@@ -238,7 +239,7 @@ def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResour
 def _strays(folder: Path, memory: Iterable[str]) -> Iterator[Problem]:
     """Yield a problem for each file of the memory that the inventory does not have."""
     known = {*memory, HEADER, INVENTORY}
-    for file in sorted((folder / MEMORY).rglob("*.json")):
+    for file in files_below(folder / MEMORY, ".json"):
         if file.relative_to(folder).as_posix() not in known:
             yield Problem(f"is not in {INVENTORY}: {_CHANGED}", hint=MEND, file=str(file))
 

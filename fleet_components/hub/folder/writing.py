@@ -16,6 +16,7 @@ from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
 from fleet_components.content.three_way import public
+from fleet_components.content.walk import files_below
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, object_text, settled
@@ -307,7 +308,7 @@ def _attributes(folder: Path) -> dict[str, str]:
 
 def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object]) -> list[str]:
     """Return the files of subjects and members that are no more."""
-    subjects = sorted((folder / MEMORY).rglob("*.json"))
+    subjects = files_below(folder / MEMORY, ".json")
     members = sorted((folder / MEMORY / MEMBERS).glob("*.yaml"))
     found = (path.relative_to(folder).as_posix() for path in (*subjects, *members))
     return [path for path in found if path not in memory and path not in parts and path != INVENTORY]

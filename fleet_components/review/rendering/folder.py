@@ -17,6 +17,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 
 from fleet_components.content.lock import alone, create
+from fleet_components.content.walk import files_below
 from fleet_components.model.problem import FleetError, Problem
 
 Ours = Callable[[Path], Callable[[str], bool]]
@@ -113,7 +114,7 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
 
 def _foreign(folder: Path, files: Container[str], ours: Ours) -> str | None:
     """Return the path of a file that is neither ours nor among the given ones; None if there is none."""
-    there = (path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir())
+    there = files_below(folder)
     names = (PurePosixPath(path.relative_to(folder)).as_posix() for path in there)
     may_go = ours(folder)
     return next((name for name in names if not (name in files or may_go(name))), None)
