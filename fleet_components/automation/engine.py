@@ -28,6 +28,8 @@ from fleet_components.review.planning.project import Project
 _OLDEST = VersionInfo(3, 230)
 _CLI_HINT = f"install the Pulumi CLI {_OLDEST.major}.{_OLDEST.minor} or newer: https://www.pulumi.com/docs/install"
 _ERROR = "error: "
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+"""Environment variables that name the folder for temporary files, of Go and Python on all systems."""
 
 Seen = Callable[[automation.EngineEvent], None]
 
@@ -49,20 +51,25 @@ class _Command(automation.PulumiCommand):
         on_output: Any = None,
         on_error: Any = None,
     ) -> automation.CommandResult:
-        """Run a command; its output is in the result alone."""
-        environment = {**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"}
-        with subprocess.Popen(
-            [self.command, "--non-interactive", *args],
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        ) as self.process:
-            out, err = self.process.communicate()
+        """Run a command; its output is in the result alone.
+
+        Its temporary folder is its own and is removed at its end: the Kubernetes provider leaves a file with each
+        kubeconfig there.
+        """
+        with tempfile.TemporaryDirectory(prefix="fleet-engine-", ignore_cleanup_errors=True) as private:
+            own = dict.fromkeys(_TEMPORARY, private)
+            with subprocess.Popen(
+                [self.command, "--non-interactive", *args],
+                cwd=cwd,
+                env={**os.environ, **additional_env, **own, "PULUMI_AUTOMATION_API": "true"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,
+            ) as self.process:
+                out, err = self.process.communicate()
         result = automation.CommandResult(out, err, self.process.returncode)
         if result.code:
             raise errors.create_command_error(result)
