@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -12,6 +14,8 @@ from fleet_components.content.overridden import Object, Overridden, Step
 from fleet_components.content.structure import Misfit, misfits
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath
+
+_ABSENT = object()
 
 
 @attrs.frozen
@@ -36,14 +40,14 @@ def attributed(data: Object, result: Overridden) -> Iterator[Attributed]:
     """
     if result.data is None:
         return
-    states = [data, *(step.data for step in result.steps)]
+    touches = _Touches.of(data, result.steps)
     for difference in shown_differences(data, result.data):
-        yield from _attributed(difference, states, result.steps)
+        yield from _attributed(difference, touches)
 
 
 def last_touching(path: FieldPath, data: Object, steps: Sequence[Step]) -> Step | None:
     """Return the last step that has touched a field; None if none has."""
-    touching = _touching(path, [data, *(step.data for step in steps)], steps)
+    touching = _Touches.of(data, steps).touching(path)
     return touching[-1] if touching else None
 
 
@@ -63,19 +67,65 @@ def first_misfit(data: Object, result: Overridden) -> tuple[Step, Misfit] | None
     return None
 
 
-def _attributed(difference: Difference, states: Sequence[Any], steps: Sequence[Step]) -> Iterator[Attributed]:
-    touching = _touching(difference.path, states, steps)
+def _attributed(difference: Difference, touches: _Touches) -> Iterator[Attributed]:
+    touching = touches.touching(difference.path)
     if len(touching) > 1 and isinstance(difference.old or difference.new, Mapping):
         # A map that comes or goes as a whole, and that several rules have written.
         for part in _parts(difference):
-            yield from _attributed(part, states, steps)
+            yield from _attributed(part, touches)
     elif touching:
         yield Attributed(difference, touching[-1])
 
 
-def _touching(path: FieldPath, states: Sequence[Any], steps: Sequence[Step]) -> list[Step]:
-    values = [value_at(state, path) for state in states]
-    return [step for step, was, now in zip(steps, values, values[1:], strict=False) if was != now]
+@attrs.frozen
+class _Touches:
+    """The fields that each rule may have changed, found once for all of an object's fields.
+
+    Attributes:
+        states: the object before the rules, and after each.
+        steps: the rules.
+        at: numbers of the rules, by a field that changed as a whole.
+        below: numbers of the rules, by a field that changed, or something in it.
+    """
+
+    states: Sequence[Any]
+    steps: Sequence[Step]
+    at: Mapping[FieldPath, Sequence[int]]
+    below: Mapping[FieldPath, Sequence[int]]
+
+    @classmethod
+    def of(cls, data: Object, steps: Sequence[Step]) -> _Touches:
+        """Return what each of some rules, in their order, may have changed."""
+        states = [data, *(step.data for step in steps)]
+        at, below = defaultdict[FieldPath, list[int]](list), defaultdict[FieldPath, list[int]](list)
+        for number, (was, now) in enumerate(pairwise(states)):
+            for path in _unshared(was, now):
+                at[path].append(number)
+                for end in range(len(path) + 1):
+                    below[path[:end]].append(number)
+        return cls(states, steps, at, below)
+
+    def touching(self, path: FieldPath) -> list[Step]:
+        """Return the rules that have changed a field, in their order."""
+        above = (number for end in range(len(path)) for number in self.at.get(path[:end], ()))
+        return [
+            self.steps[number]
+            for number in sorted({*self.below.get(path, ()), *above})
+            if value_at(self.states[number], path) != value_at(self.states[number + 1], path)
+        ]
+
+
+def _unshared(was: Any, now: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
+    """Yield the fields that two states of an object do not share: all that differ, and perhaps others."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for key in [key for key in was.keys() | now.keys() if was.get(key, _ABSENT) is not now.get(key, _ABSENT)]:
+            yield from _unshared(was.get(key, _ABSENT), now.get(key, _ABSENT), (*path, key))
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for index, (before, after) in enumerate(zip(was, now, strict=True)):
+            if before is not after:
+                yield from _unshared(before, after, (*path, index))
+    elif was is not now:
+        yield path
 
 
 def _parts(difference: Difference) -> Iterator[Difference]:

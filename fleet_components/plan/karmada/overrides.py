@@ -12,6 +12,7 @@ from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.override_index import OverrideIndex
 from fleet_components.content.karmada.template import CLAIMED_BY_ANY, as_read, in_preferred_version
 from fleet_components.content.overridden import Overridden
+from fleet_components.content.revision import canonical
 from fleet_components.content.secret import INTO_SECRET, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode
@@ -42,6 +43,7 @@ class PolicyOverrides(Overrides):
     index: OverrideIndex
     custom: CustomKind | None = None
     claimed_by: tuple[str, ...] = ()
+    _made: dict[tuple[str, str], Sequence[Overridden]] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the policies that may select the object, each with those of its rules that
@@ -69,8 +71,17 @@ class PolicyOverrides(Overrides):
         return {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
 
     def carry_out(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
-        """Return the object after the rules."""
-        return apply_rules(objects, rules, member, self.claimed_by)
+        """Return the object after the rules.
+
+        Members with the same rules get the same: the rules are carried out once for all of them.
+        """
+        alike = canonical(objects), canonical(rules)
+        if alike not in self._made:
+            made = apply_rules(objects, rules, member, self.claimed_by)
+            if any(one.problem for one in made):
+                return made  # it names the member
+            self._made[alike] = made
+        return self._made[alike]
 
     def explained(self, problem: Problem, data: Mapping[str, Any], rules: Objects) -> Problem:
         """Return a problem with its place, and with the hint that the control plane may know more of
