@@ -22,6 +22,10 @@ _OF_OBJECTS = frozenset(("metadata", "data", "stringData"))
 INTO_SECRET = "intoSecret"
 """Field of kept override rules: true if what they change is a Secret."""
 _SELECTORS = ("resourceSelectors", "clusterResourceSelectors")
+_IMAGE, _IN_FIELDS = "imageOverrider", ("json", "yaml")
+"""Fields of overrides whose items have no ``path``: of workloads, and of the text of any field."""
+_RULES = frozenset(("overrideRules", "overriders"))
+"""Fields of the override policies of Karmada."""
 _PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
 """Fields of overrides whose items have a ``value`` that any field of an object may get."""
 
@@ -47,11 +51,15 @@ def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str,
 def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an override policy of either system with ``[secret]`` for the values that it gives Secrets it selects.
 
-    A policy that selects no Secret by its kind is returned as it is.
+    A policy that selects none by its kind is returned as it is. One of Karmada without selectors selects all objects,
+    as OverrideSpec of v1.19 says: of that one, the values are hidden that go where a Secret has its data.
     """
     spec = policy.get("spec")
     found = [spec.get(field) for field in _SELECTORS] if isinstance(spec, Mapping) else []
-    selectors = (one for some in found if isinstance(some, list | tuple) for one in some if isinstance(one, Mapping))
+    selectors = [one for some in found if isinstance(some, list | tuple) for one in some if isinstance(one, Mapping)]
+    if not any(found) and isinstance(spec, Mapping) and not _RULES.isdisjoint(spec):
+        shown: Mapping[str, Any] = _without_values(policy, everywhere=False)
+        return shown
     return _without_values(policy) if any(is_secret_kind(one.get("kind")) for one in selectors) else policy
 
 
@@ -97,24 +105,33 @@ def is_hidden(value: Any, mark: str = REDACTED) -> bool:
     return bool(value == mark)
 
 
-def _without_values(value: Any, *, patch: bool = False) -> Any:
-    """Return an override policy, or a part of it, with ``[secret]`` for the value of each patch."""
+def _without_values(value: Any, *, patch: bool = False, everywhere: bool = True) -> Any:
+    """Return an override policy, or a part of it, with ``[secret]`` for the value of each patch.
+
+    With ``everywhere`` False, only for those that go where a Secret has its data.
+    """
     match value:
         case Mapping():
             return {
-                key: _value(item, value.get("path"))
+                key: _value(item, value.get("path"), everywhere=everywhere)
                 if patch and key == "value"
-                else _without_values(item, patch=key in _PATCHES)
+                else _without_values(
+                    item,
+                    patch=key in _PATCHES and (everywhere or key != _IMAGE),
+                    everywhere=everywhere or key in _IN_FIELDS,
+                )
                 for key, item in value.items()
             }
         case list() | tuple():
-            return [_without_values(item, patch=patch) for item in value]
+            return [_without_values(item, patch=patch, everywhere=everywhere) for item in value]
     return value
 
 
-def _value(value: Any, path: Any) -> Any:
+def _value(value: Any, path: Any, *, everywhere: bool) -> Any:
     """Return the value of a patch that may go into a Secret: hidden, unless it goes into a field that has no data."""
     root, *fields = str(path).split("/")
+    if not everywhere and fields and fields[0] not in ("data", "stringData"):
+        return _redacted(value)
     return _redacted(value) if not root and fields and fields[0] in PUBLIC else REDACTED
 
 

@@ -8,6 +8,7 @@ silently.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -127,6 +128,10 @@ class Elsewhere:
         return _steps(self.field)
 
 
+_CREDENTIALS = re.compile(r"(?<=://).*@")
+"""User and password of an address, as that of a proxy; a password may have any sign."""
+
+
 @attrs.frozen
 class Found:
     """A field of an object that is not carried out."""
@@ -154,7 +159,7 @@ class Found:
 
     def _said(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)
-        value = f"{json.dumps(self.value, ensure_ascii=False)} " if scalar else ""
+        value = f"{_CREDENTIALS.sub('[secret]@', json.dumps(self.value, ensure_ascii=False))} " if scalar else ""
         return f"{value}{what}" + (f"; the same in {others}" if others else "")
 
 

@@ -55,6 +55,12 @@ def named(name: str) -> str:
     return MEMBERS.split("---")[0].replace("amsterdam", name)
 
 
+def _proxied(user: str) -> str:
+    """A member of Karmada behind a proxy."""
+    spec = {"syncMode": "Push", "proxyURL": f"http://{user}proxy:3128"}
+    return json.dumps({"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "c"}, "spec": spec})
+
+
 def link(name: str, to: str) -> Callable[[Path], object]:
     """Make a link to a file or folder."""
 
@@ -115,6 +121,14 @@ ATTACKS: Mapping[str, Attack] = {
             "an override fails", {**dict.fromkeys(FLEET), **SYSTEMS[f"Karmada, overriding {what}"], "a.yaml": secret(CANARY)}, status=0
         )
         for what in ("the kind", "no kind", "below the value")
+    },
+    **{
+        f"the password of a proxy, {user}": Attack(
+            "has no effect: a member is reached by its kubeconfig",
+            {**dict.fromkeys(FLEET), **SYSTEMS["Karmada, overriding no kind"], "a.yaml": _proxied(user), "s.yaml": secret("x")},
+            status=0,
+        )
+        for user in (f"me:{CANARY}@", f"{CANARY}@", f"me:{CANARY}@x@", f"me:a/{CANARY}?@", f"me:p%40{CANARY}@")
     },
     # Outside
     "a name that leads out, in a state": Attack("not the name of a member", prepare=forged(a=("amsterdam", "../prod/east")),

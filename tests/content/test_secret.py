@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fleet_components.content.karmada.override import override
 from fleet_components.content.overridden import Overridden
-from fleet_components.content.secret import REDACTED, is_secret, redacted, secret_fields
+from fleet_components.content.secret import REDACTED, is_secret, redacted, redacted_policy, secret_fields
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.manifest import Manifest
@@ -258,3 +258,22 @@ def test_what_names_a_secret_has_nothing_of_it() -> None:
     assert redacted(selecting) is selecting
     held = {"kind": "ResourceEnvelope", "data": {"key.yaml": {"kind": "Secret", "stringData": {"key": "hunter2"}}}}
     assert "hunter2" not in str(redacted(held))
+
+
+@pytest.mark.parametrize("selectors", [{}, {"resourceSelectors": []}, {"resourceSelectors": None}])
+def test_a_policy_of_karmada_for_all_objects_shows_no_data_of_secrets(selectors: dict[str, Any]) -> None:
+    def rules(pin: object, whole: object) -> list[Any]:
+        patches = [("/data/pin", pin), ("/stringData/pin", pin), ("/data", whole), ("/spec/replicas", 3)]
+        plain = [{"path": path, "operator": "replace", "value": value} for path, value in patches]
+        field = {"fieldPath": "/data/pin", "json": [{"subPath": "/a", "operator": "add", "value": pin}]}
+        image = {"component": "Tag", "operator": "replace", "value": "1"}
+        return [{"overriders": {"plaintext": plain, "fieldOverrider": [field], "imageOverrider": [image]}}]
+
+    policy: dict[str, Any] = {
+        "kind": "ClusterOverridePolicy",
+        "spec": {**selectors, "overrideRules": rules("x", {"pin": "x"})},
+    }
+    shown = {"kind": "ClusterOverridePolicy", "spec": {**selectors, "overrideRules": rules(REDACTED, REDACTED)}}
+    assert redacted_policy(policy) == shown
+    named = {"kind": "ClusterOverridePolicy", "spec": {**policy["spec"], "resourceSelectors": [{"kind": "ConfigMap"}]}}
+    assert redacted_policy(named) is named
