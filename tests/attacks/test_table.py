@@ -58,7 +58,9 @@ def named(name: str) -> str:
 def _proxied(user: str) -> str:
     """A member of Karmada behind a proxy."""
     spec = {"syncMode": "Push", "proxyURL": f"http://{user}proxy:3128"}
-    return json.dumps({"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "c"}, "spec": spec})
+    return json.dumps(
+        {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "c"}, "spec": spec}
+    )
 
 
 def link(name: str, to: str) -> Callable[[Path], object]:
