@@ -159,7 +159,7 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     put(asked, lambda form: _text(document, form, asked))
     options.say_old(document)
     shown_already = asked.output in ("table", "markdown")
-    options.say_refused(surveyed.refused, document, shown=shown_already)
+    options.say_refused(document, shown=shown_already)
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
 

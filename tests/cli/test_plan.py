@@ -178,7 +178,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "totals",
         )
     ]
-    assert list(document["gone"]) == ["subjects", "members", "objects", "summary"]
+    assert list(document["gone"]) == ["subjects", "ofFleets", "members", "objects", "summary"]
     assert list(shop(document)) == [
         *(
             "fleet",

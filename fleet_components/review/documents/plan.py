@@ -100,6 +100,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "joining": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
+            "ofFleets": [fleet for fleet, plan in of_fleets for _ in plan.gone],
             "members": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
             "objects": [departure_document(departure) for plan in plans for departure in plan.departures],
             "summary": [

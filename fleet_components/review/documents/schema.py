@@ -239,6 +239,7 @@ _PLAN: Schema = _object(
     joining=_TEXTS,
     gone=_object(
         subjects=_TEXTS,
+        ofFleets=_list(_MAYBE_TEXT),
         members=_TEXTS,
         objects=_list(_shared("departure")),
         summary=_list(_object(weight=_one_of("lost", "left", "moved"), text=_TEXT)),
