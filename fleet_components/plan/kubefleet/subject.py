@@ -75,7 +75,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
         overrides: the overrides that select any of its objects.
-        shapes: the custom kinds of its objects whose definition is known; none without overrides.
+        shapes: the custom kinds of its objects whose definition is known.
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
@@ -292,7 +292,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
             "overrides": [one.manifest.data for one in self.overrides],
-            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()},
+            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()} if self.overrides else {},
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
