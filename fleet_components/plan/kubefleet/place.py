@@ -231,7 +231,8 @@ def _faults(request: PlacementSubject, before: PlacementRecord) -> Iterator[Prob
 
 def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterator[Problem]:
     """Yield a problem if the namespace in which the status can be read would become another one."""
-    if namespace := moves_from(request, before):
+    namespace = moves_from(request, before)
+    if namespace:
         yield Problem(
             f"chooses the namespace {request.reports_in} instead of {namespace}, which statusReportingScope "
             "NamespaceAccessible does not allow",

@@ -167,7 +167,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         It sees no change in what it stores alike. Where the namespace of the status would be another one it ignores
         selectors and policy.
         """
-        if not (namespace := moves_from(self, before)):
+        namespace = moves_from(self, before)
+        if not namespace:
             return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
         what = _STAYS.format(self.reports_in, namespace)
         warning = Problem(what, ("spec", "resourceSelectors"), MOVED_STATUS_HINT, subject=self.key)
