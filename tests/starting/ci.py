@@ -56,10 +56,12 @@ class Job:
     Attributes:
         repository: the checkout.
         stub: where the prepared review is, and what was asked is written to.
+        merged: the commit that a forge makes of main and the branch, and that it builds.
     """
 
     repository: Path
     stub: Path
+    merged: str = NO_COMMIT
 
     @classmethod
     def written(cls, ci: str, top: Path, *more: str) -> Job:
@@ -75,7 +77,10 @@ class Job:
         return job
 
     def branches(self, file: str, old: str, new: str) -> None:
-        """Commit what is there as main, and a branch on which a file has another text; the review is a real one."""
+        """Commit what is there as main, and a branch on which a file has another text; the review is a real one.
+
+        Tags of the names of the base lead to the branch, and what a forge makes of both is checked out.
+        """
         shutil.rmtree(self.repository / ".git")
         (self.stub / "fleet").write_text(
             f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fleet_components.cli "$@"\n'
@@ -92,6 +97,11 @@ class Job:
         path.write_text(text.replace(old, new))
         self._git("add", ".")
         self._git("commit", "-q", "-m", "branch")
+        self._git("switch", "-q", "--detach", "main")
+        self._git("merge", "-q", "--no-ff", "-m", "merged", "change")
+        self.merged = self._git("rev-parse", "HEAD").strip()
+        for name in ("main", "origin/main"):
+            self._git("tag", name, "change")
 
     def observed(self, ci: str) -> None:
         """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
@@ -126,7 +136,7 @@ class Job:
     @property
     def base(self) -> str:
         """The commit of main."""
-        return self._git("rev-parse", "main").strip()
+        return self._git("rev-parse", "refs/heads/main").strip()
 
     def _git(self, *arguments: str) -> str:
         names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
@@ -162,7 +172,7 @@ class Job:
 
 def github(job: Job, environment: Mapping[str, str]) -> int:
     """Run both workflows, with the artifact handed on, and return the status of the check on the pull request."""
-    own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_BASE_REF": "main"}
+    own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_SHA": job.merged}
     own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary"), "LABELS": environment.get("LABELS", "")}
     (job.stub / "temp").mkdir(exist_ok=True)
     review = job.read(".github/workflows/fleet-review.yml")["jobs"]["review"]
@@ -183,7 +193,7 @@ def azure_devops(job: Job, environment: Mapping[str, str]) -> int:
     """Run the steps; a step for which forks are ruled out is left out for them."""
     staging = job.stub / "staging"
     own = {"BUILD_ARTIFACTSTAGINGDIRECTORY": str(staging), "BUILD_SOURCESDIRECTORY": str(job.repository)}
-    own |= {"SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main"}
+    own |= {"BUILD_SOURCEVERSION": job.merged}
     steps = job.read(".azure-pipelines/fleet-review.yml")["steps"]
     fork = environment.get("SYSTEM_PULLREQUEST_ISFORK") == "True"
     kept = [one for one in steps if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))]

@@ -119,7 +119,7 @@ def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, 
     job = Job.written(ci, tmp_path)
     job.reviews("x")
     JOBS[ci](job, RUNS[ci](served, tmp_path, False))
-    base = "0" * 40 if ci == "gitlab" else "origin/main"
+    base = "0" * 40 if ci == "gitlab" else f"{job.merged}^1"
     (asked,) = job.asked
     assert asked.startswith(f"fleet --base {base} --no-program --also markdown=")
     if ci == "gitlab":

@@ -19,7 +19,7 @@ from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.review.planning.base_memory import BaseMemory
-from fleet_components.review.planning.repository import Entry, Repository, Written, below
+from fleet_components.review.planning.repository import Entry, Repository, Written, below, is_spelled_out
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.scheduler.plugins import forget_plugins
 
@@ -61,6 +61,8 @@ class Side:
         """
         short, same = repository.short(commit), repository.commit(ref) == commit
         name = f"{ref} at {short}" if same else f"the merge base {short} of {ref}"
+        if is_spelled_out(ref):  # 40 letters that tell a reader no more than the short form
+            name, ref = f"commit {short}" if same else f"the merge base {short}", short
         return cls(repository, commit, name, ref if same else short, places, repository.entries(commit))
 
     @property
