@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import attrs
 
-from fleet_components.content.observed import MEMORY, STAGED, observed_in
+from fleet_components.content.observed import MEMORY, PARTS, STAGED, observed_in
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile
@@ -55,6 +55,8 @@ class BaseMemory:
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
             known, said = (self._observed(top) for top in (written.folder, tree))
+            # One in the files of another one stays, and is refused: what is in it would be applied to the hub.
+            said = {one for one in said if not any(one.is_relative_to(of / part) for of in known for part in PARTS)}
             return {
                 str(folder): self._words(folder, known=folder in known)
                 for folder in sorted(known | said)
