@@ -76,7 +76,7 @@ class Job:
             (job.stub / name).chmod(0o755)
         return job
 
-    def branches(self, file: str, old: str, new: str) -> None:
+    def branches(self, file: str, old: str, new: str, also: tuple[str, str, str] | None = None) -> None:
         """Commit what is there as main, and a branch on which a file has another text; the review is a real one.
 
         Tags of the names of the base lead to the branch, and what a forge makes of both is checked out.
@@ -90,11 +90,9 @@ class Job:
         self._git("commit", "-q", "-m", "main")
         self._git("update-ref", "refs/remotes/origin/main", "main")
         self._git("switch", "-q", "-c", "change")
-        path = self.repository / file
-        text = path.read_text() if path.exists() else ""
-        assert old in text
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(text.replace(old, new))
+        self._edit(file, old, new)
+        if also:
+            self._edit(*also)
         self._git("add", ".")
         self._git("commit", "-q", "-m", "branch")
         self._git("switch", "-q", "--detach", "main")
@@ -102,6 +100,13 @@ class Job:
         self.merged = self._git("rev-parse", "HEAD").strip()
         for name in ("main", "origin/main"):
             self._git("tag", name, "change")
+
+    def _edit(self, file: str, old: str, new: str) -> None:
+        path = self.repository / file
+        text = path.read_text() if path.exists() else ""
+        assert old in text
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text.replace(old, new))
 
     def observed(self, ci: str) -> None:
         """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
