@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -20,6 +20,7 @@ from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
 from fleet_components.starting.workflow import (
     GITLAB,
     INSTALL,
+    UPDATER,
     WORKFLOWS,
     gitlab_include,
     repository_of,
@@ -138,7 +139,11 @@ def init(
     if ci:
         if install is None:
             click.echo(_UNPUBLISHED)
-        _say_of_workflow(ci, observed=is_observed(folder), include=top / GITLAB not in files)
+        _say_of_workflow(
+            ci,
+            observed=is_observed(folder),
+            written={path.relative_to(top).as_posix() for path in files if path.is_relative_to(top)},
+        )
 
 
 def _is_filled(folder: Path) -> bool:
@@ -184,10 +189,12 @@ def _say_next(folder: Path | None, project: Path | None) -> None:
         click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
 
 
-def _say_of_workflow(ci: str, *, observed: bool, include: bool) -> None:
-    """Print what to do next with a new workflow."""
+def _say_of_workflow(ci: str, *, observed: bool, written: Collection[str]) -> None:
+    """Print what to do next with a new workflow; what is not written is there already."""
     click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
     if observed:
         click.echo(f"  {_OBSERVING[ci]}")
-    if ci == "gitlab" and include:
+    if ci == "gitlab" and GITLAB not in written:
         click.echo(f"  add to {GITLAB}:\n\n{gitlab_include(observed=observed)}", nl=False)
+    if ci == "github" and UPDATER not in written:
+        click.echo(f"  let {UPDATER} have package-ecosystem: github-actions, so that its actions are kept up to date")

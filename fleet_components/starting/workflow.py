@@ -39,6 +39,8 @@ _OF_CLUSTERS = {
     "kubeconfig": "a kubeconfig with a context for each cluster, of users who may list nodes and pods",
 }
 """Words in those templates for a hub, and for clusters without one."""
+UPDATER = ".github/dependabot.yml"
+"""File of GitHub that asks for newer commits of actions; its other name ends in ``.yaml``."""
 GITLAB = ".gitlab-ci.yml"
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
@@ -53,6 +55,11 @@ def repository_of(folder: Path) -> Path:
     """Return the top of the git repository that a folder is in, or is to be in; the current folder without one."""
     at = folder.resolve()
     return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
+
+
+def has_updater(top: Path) -> bool:
+    """Return whether a repository has a file that asks for newer actions, or for other things."""
+    return any((top / UPDATER).with_suffix(end).exists() for end in (".yml", ".yaml"))
 
 
 def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
@@ -86,6 +93,8 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
     values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}
     found = {top / file: template(one).text(**values) for file, one in files.items()}
+    if ci == "github" and not has_updater(top):
+        found[top / UPDATER] = template("dependabot.yml").text()
     if ci == "gitlab" and not (top / GITLAB).exists():
         found[top / GITLAB] = gitlab_include(observed=observed)
     return found

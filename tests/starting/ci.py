@@ -56,12 +56,14 @@ class Job:
     Attributes:
         repository: the checkout.
         stub: where the prepared review is, and what was asked is written to.
+        said: what ``fleet init`` has printed.
         merged: the commit that a forge makes of main and the branch, and that it builds.
     """
 
     repository: Path
     stub: Path
     merged: str = NO_COMMIT
+    said: str = ""
 
     @classmethod
     def written(cls, ci: str, top: Path, *more: str) -> Job:
@@ -71,6 +73,7 @@ class Job:
             folder.mkdir(parents=True)
         done = CliRunner().invoke(fleet, ["init", str(job.repository / "fleet"), "--ci", ci, *more])
         assert done.exit_code == 0, done.output
+        job.said = done.output
         for name, text in (("fleet", STUB.replace("PYTHON", shlex.quote(sys.executable))), ("pip", "#!/bin/sh\n")):
             (job.stub / name).write_text(text)
             (job.stub / name).chmod(0o755)

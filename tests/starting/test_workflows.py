@@ -288,9 +288,35 @@ def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_
         for step in job_["steps"]
         if "uses" in step
     ]
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", one) for one in every)
+    assert all(one.startswith("actions/") for one in every)
     (checkout,) = [step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")]
     assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+
+
+def test_every_action_is_a_commit_with_its_release_and_is_kept_up_to_date(tmp_path: Path) -> None:
+    job = Job.written("github", tmp_path)
+    job.observed("github")
+    text = "".join(file.read_text() for file in files("github", job))
+    used = re.findall(r"uses: (.*)", text)
+    assert len(used) >= 6
+    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)] == []
+    assert len({one.partition("@")[0] for one in used}) == len(set(used)), "one commit of each action"
+    updater = job.repository / ".github/dependabot.yml"
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.dependabot", str(updater)])
+    assert done.exit_code == 0, done.output
+    (one,) = yaml.safe_load(updater.read_text())["updates"]
+    assert (one["package-ecosystem"], one["directory"]) == ("github-actions", "/")
+
+
+@pytest.mark.parametrize("name", [".github/dependabot.yml", ".github/dependabot.yaml"])
+def test_an_updater_that_is_there_stays(name: str, tmp_path: Path) -> None:
+    there = tmp_path / "repository" / name
+    there.parent.mkdir(parents=True)
+    there.write_text("version: 2\n")
+    job = Job.written("github", tmp_path)
+    assert there.read_text() == "version: 2\n"
+    assert [one.name for one in there.parent.glob("dependabot.*")] == [there.name]
+    assert "let .github/dependabot.yml have package-ecosystem: github-actions" in job.said
 
 
 @pytest.mark.parametrize("ci", JOBS)
