@@ -11,8 +11,6 @@ from fleet_components.hub.folder.header import has_hub
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.template import template
 
-INSTALL = "pip install 'fleet-components[cli]'"
-"""Command that a workflow installs the package with, if no other is given."""
 WORKFLOWS = {
     "github": {
         ".github/workflows/fleet-review.yml": "fleet-review.yml",
@@ -72,12 +70,9 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
         install: the shell command that installs the package.
 
     Raises:
-        FleetError: the folder is not in the repository or has a name for which a shell has other plans, or the command
-            is not one line.
+        FleetError: the folder is not in the repository or has a name for which a shell has other plans.
     """
     problems = []
-    if not install.strip() or not install.isprintable():
-        problems.append(Problem("--install is not one line", hint=f'for example --install "{INSTALL}"'))
     if not within(folder, top):
         problems.append(Problem(f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"))
     else:
@@ -88,7 +83,7 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
     if problems:
         raise FleetError(problems)
     glob = "**" if name == "." else f"{name}/**"
-    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install.strip()}
+    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install}
     observed = is_observed(folder)
     values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}

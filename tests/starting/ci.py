@@ -22,6 +22,7 @@ from tests.forges.fake import TOKEN
 
 HEADER = "apiVersion: fleet-components/v1\nkind: Observation\nspec: {{asOf: {}}}\n"
 """The header of an observed directory, of a time."""
+INSTALL = "pip install --no-index --find-links /wheels 'fleet-components[cli]'"
 NO_COMMIT = "0" * 40
 STUB = """\
 #!/bin/sh
@@ -71,7 +72,9 @@ class Job:
         job = cls(top / "repository", top / "stub")
         for folder in (job.repository / ".git", job.stub):
             folder.mkdir(parents=True)
-        done = CliRunner().invoke(fleet, ["init", str(job.repository / "fleet"), "--ci", ci, *more])
+        source = () if {"--install", "--requirements"} & {*more} else ("--install", INSTALL)
+        words = ["init", str(job.repository / "fleet"), "--ci", ci, *source, *more]
+        done = CliRunner().invoke(fleet, words)
         assert done.exit_code == 0, done.output
         job.said = done.output
         for name, text in (("fleet", STUB.replace("PYTHON", shlex.quote(sys.executable))), ("pip", "#!/bin/sh\n")):
@@ -120,7 +123,7 @@ class Job:
         for file in (*WORKFLOWS[ci], GITLAB):
             (self.repository / file).unlink(missing_ok=True)
         self._git("init", "-q", "-b", "main", ".")
-        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci])
+        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci, "--install", INSTALL])
         assert done.exit_code == 0, done.output
         assert "fleet-observe.yml" in done.output
         self._git("add", ".")

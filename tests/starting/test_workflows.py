@@ -15,12 +15,13 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from fleet_components.cli.command import fleet
 from fleet_components.starting.template import template
-from fleet_components.starting.workflow import INSTALL, OBSERVING, WORKFLOWS
+from fleet_components.starting.workflow import OBSERVING, WORKFLOWS
 from tests.cli.test_comment import HOSTILE, MARKER
 from tests.forges.fake import TOKEN, Forge, forge
 from tests.forges.runs import RUNS
-from tests.starting.ci import HEADER, JOBS, Job, observing
+from tests.starting.ci import HEADER, INSTALL, JOBS, Job, observing
 
 check_jsonschema = import_module("check_jsonschema").main  # untyped
 SCHEMAS = {
@@ -334,6 +335,59 @@ def test_the_command_that_installs_is_the_one_that_was_given(ci: str, tmp_path: 
     found = [text for file in files(ci, job) for text in scripts(yaml.safe_load(file.read_text()))]
     assert given in [text.strip() for text in found]
     assert INSTALL not in "".join(found)
+
+
+REQUIREMENTS = """\
+# by pip-compile
+--index-url https://index.example/simple
+attrs==26.1.0 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+    # via fleet-components
+fleet-components[cli] @ https://files.example/a.whl ; python_version > '3' --hash=sha256:cc
+"""
+LISTED = [
+    "--index-url https://index.example/simple",
+    "attrs==26.1.0 --hash=sha256:aa --hash=sha256:bb",
+    "fleet-components[cli] @ https://files.example/a.whl ; python_version > '3' --hash=sha256:cc",
+]
+PIP = '#!/bin/sh\necho "$*" >> "$STUB/pip-asked"\ncat /dev/stdin >> "$STUB/pip-asked"\n'
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_a_job_installs_what_it_lists_itself_by_its_hashes(ci: str, served: Forge, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(REQUIREMENTS)
+    job = Job.written(ci, tmp_path, "--requirements", str(tmp_path / "list.txt"))
+    (job.stub / "pip").write_text(PIP)
+    (tmp_path / "list.txt").write_text("what a branch makes of the file has no say")
+    job.reviews("x")
+    assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 0, job.log
+    asked = (job.stub / "pip-asked").read_text().splitlines()
+    assert asked[:4] == ["install --require-hashes -r /dev/stdin", *LISTED]
+    done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
+    assert done.exit_code == 0, done.output
+
+
+OURS = "fleet-components @ https://files.example/a.whl --hash=sha256:cc\n"
+UNFIT = {
+    "no hash": (f"{OURS}attrs==26.1.0\n", "has no --hash: attrs==26.1.0"),
+    "a file": (f"{OURS}-r other.txt --hash=sha256:aa\n", "names a file that a job does not have"),
+    "the checkout": (f"{OURS}-e . --hash=sha256:aa\n", "names a file that a job does not have"),
+    "an expression": (f"{OURS}a==1 --hash=${{{{ secrets.A }}}}\n", "a CI system would read it otherwise"),
+    "a command": (f"{OURS}a==1 --hash=\x1b[2J\n", "a CI system would read it otherwise"),
+    "not the package": ("attrs==26.1.0 --hash=sha256:aa\n", "does not list fleet-components"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_requirements_that_no_job_could_install_are_refused(name: str, tmp_path: Path) -> None:
+    text, said = UNFIT[name]
+    (tmp_path / "list.txt").write_text(text)
+    words = ["init", str(tmp_path / "fleet"), "--ci", "github", "--requirements", str(tmp_path / "list.txt")]
+    (tmp_path / ".git").mkdir()
+    result = CliRunner().invoke(fleet, words)
+    assert (result.exit_code, said in result.stderr) == (1, True), result.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "list.txt"]
 
 
 @pytest.mark.parametrize(
