@@ -149,6 +149,7 @@ def test_keys_are_stable(folder: Path) -> None:
     assert list(document) == [
         *(
             "version",
+            "disregarded",
             "headline",
             "view",
             "fleet",

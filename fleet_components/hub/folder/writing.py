@@ -40,7 +40,7 @@ from fleet_components.hub.folder.paths import (
     object_files,
     part_of,
 )
-from fleet_components.hub.folder.reading import Inventory, read_inventory, system_of_members
+from fleet_components.hub.folder.reading import Inventory, check_links, read_inventory, system_of_members
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
@@ -94,6 +94,7 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
         FleetError: the directory is one already, or is none, or that of another system; it has
             files in the way, or cannot be written; another run has made it meanwhile.
     """
+    check_links(folder)
     _check(folder, observation, update)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -72,6 +72,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
         "version": VERSION,
+        "disregarded": list(surveyed.disregarded),
         "headline": [],
         "view": {"all": view.all, "only": list(view.only), "member": view.member or None},
         "fleet": surveyed.subject,
