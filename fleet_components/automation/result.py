@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 
 from fleet_components.automation.progress import Progress, Stand
-from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.review.documents.form import Document
 
@@ -71,7 +70,6 @@ class Result:
     Attributes:
         ending: how it ended.
         plan: the document of the last plan.
-        refused: why that must not be carried out.
         again: the command that goes on with it.
         cancel: the command that unlocks the stack after an update that was killed.
         updates: the updates that were run.
@@ -80,7 +78,6 @@ class Result:
 
     ending: Ending
     plan: Document
-    refused: tuple[Problem, ...]
     again: str
     cancel: str
     updates: tuple[Update, ...] = ()

@@ -220,7 +220,6 @@ class StackRollout:
         return Result(
             ending=ending,
             plan=self._document,
-            refused=tuple(problem for plan in self._plans for problem in plan.refused),
             again=self.again,
             cancel=f"pulumi cancel --stack {self.command.stack}",
             updates=tuple(self.updates),

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 KINDS = (HUB, MEMBERS, UPGRADES)
 
 
-def clusters(manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
+def clusters(manifests: Iterable[Manifest], subscription: str = "") -> tuple[Cluster, ...]:
     """Return the clusters of all lists of members among the manifests.
+
+    Args:
+        manifests: the manifests.
+        subscription: the subscription of members whose declaration names none; empty if it is unknown.
 
     Raises:
         FleetError: something in a list or in upgrades is wrong, there are two hubs, a hub with no word on its members,
@@ -45,12 +49,19 @@ def clusters(manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
         problems += error.problems
     if problems:
         raise FleetError(problems)
-    return tuple(cluster_record(member, table) for member in members)
+    return tuple(cluster_record(member, table, subscription) for member in members)
 
 
 def problems(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
     """Yield the properties that a policy asks for and that only an existing cluster could report."""
     return unobserved(policy, clusters)
+
+
+def subscription(opts: pulumi.ResourceOptions) -> str:
+    """Return the subscription that the stack is configured with; empty where a provider among the options counts."""
+    from fleet_components.azure.components.subscription import default_subscription  # loads the Azure SDK
+
+    return default_subscription(opts)
 
 
 def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Removals:

@@ -35,7 +35,9 @@ def comment(folder: Path, forge: str, about: str) -> None:
 
     DIR holds review.md, what `fleet review -o markdown` prints, and errors.txt, what it says besides and what is
     posted where review.md is empty. Both are only text to this command. The pull request is found in what the CI
-    system says of the run; the token is in FLEET_COMMENT_TOKEN. `fleet init --ci` writes workflows that call it.
+    system says of the run; the token is in FLEET_COMMENT_TOKEN. On GitHub only a comment of github-actions[bot] is
+    updated; for the token of another user give its name in FLEET_COMMENT_AUTHOR. Mentions get a character without
+    width. `fleet init --ci` writes workflows that call it.
     """
     if "--" in about or ">" in about or not about.isprintable():
         raise click.BadParameter("letters, digits, ., _, - and / are fine, but no -- and no >", param_hint="--about")

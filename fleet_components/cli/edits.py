@@ -36,7 +36,7 @@ def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None]
     sys.stdout.write(shown(lambda console: print_edits(console, edits)))
     sys.stdout.write(shown(told))
     sys.stdout.write(shown(lambda console: plan_table(console, with_age(document, clock.now()))))
-    options.say_refused(surveyed.refused, document, shown=True)
+    options.say_refused(document, shown=True)
     options.say_old(document)
     for edit in edits if write else ():
         edit.write()

@@ -55,7 +55,7 @@ def explain(
     """
     surveyed = survey([path, *others], options.command_line(**where))
     planned = plan_document(surveyed)
-    options.say_refused(surveyed.refused, planned)
+    options.say_refused(planned)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":

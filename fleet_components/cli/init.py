@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -16,10 +16,11 @@ from fleet_components.model.text import visible
 from fleet_components.starting.contexts import Found, members_of
 from fleet_components.starting.files import write
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
+from fleet_components.starting.install import EXAMPLE, from_requirements, given
 from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
 from fleet_components.starting.workflow import (
     GITLAB,
-    INSTALL,
+    UPDATER,
     WORKFLOWS,
     gitlab_include,
     repository_of,
@@ -39,18 +40,13 @@ _OBSERVING = {
 }
 """The same for the job that observes."""
 
-_UNPUBLISHED = (
-    f"  the package is not published yet: in the place of {INSTALL}\n"
-    "  write into the workflow where you install it from; --install COMMAND does so at once"
-)
-
 
 @click.command(
     cls=Command,
     examples={
         "members that you have": "fleet init --kubeconfig ~/.kube/config",
         "by hand, for Karmada": "fleet init --member east:region=eu --member west:region=us --system karmada",
-        "the workflow that reviews pull requests": "fleet init --ci github",
+        "the workflow that reviews pull requests": "fleet init --ci github --requirements ci-requirements.txt",
     },
 )
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("fleet"), metavar="[DIR]")
@@ -92,8 +88,15 @@ _UNPUBLISHED = (
 @click.option(
     "--install",
     metavar="COMMAND",
-    help="What the workflow of --ci installs this package with. It is not published yet: name a place of your own.  "
-    f"[default: {INSTALL}]",
+    help="What the workflow of --ci installs this package with, from a place that it names: the package is not "
+    "published yet.",
+)
+@click.option(
+    "--requirements",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Instead of --install: requirements with a hash each, this package among them, as pip-compile "
+    "--generate-hashes writes them. The workflow of --ci holds them, and installs nothing else.",
 )
 def init(
     folder: Path,
@@ -104,6 +107,7 @@ def init(
     project: bool,
     ci: str | None,
     install: str | None,
+    requirements: Path | None,
 ) -> None:
     """Write a first fleet into DIR: its members, one policy, and a sample application.
 
@@ -112,8 +116,14 @@ def init(
     """
     if contexts and not kubeconfigs:
         raise click.UsageError("--context is a part of a --kubeconfig: give that too")
-    if install is not None and not ci:
-        raise click.UsageError("--install is a part of the workflow: give --ci too")
+    if (install is not None or requirements) and not ci:
+        option = "--requirements" if requirements else "--install"
+        raise click.UsageError(f"{option} is a part of the workflow: give --ci too")
+    if ci and (install is None) == (requirements is None):
+        raise click.UsageError(
+            "--ci takes --requirements FILE, or --install COMMAND: the package is not published yet, so say where a "
+            f'job gets it, for example --install "{EXAMPLE}"'
+        )
     asked = bool(kubeconfigs or by_name or system or project)
     top = repository_of(folder)
     files: dict[Path, str] = {}
@@ -122,23 +132,26 @@ def init(
     new = asked or not ci or not _is_filled(folder)
     if new:
         system = system or "kubefleet"
-        given = by_hand(by_name, system)
-        found = members_of(kubeconfigs, contexts, system, {one.name for one in given})
-        members = [*found.members, *given]
-        if problems := list(twice(given)):
+        own = by_hand(by_name, system)
+        found = members_of(kubeconfigs, contexts, system, {one.name for one in own})
+        members = [*found.members, *own]
+        if problems := list(twice(own)):
             raise FleetError(problems)
         files |= fleet_files(folder, members, system)
         if project:
             files |= project_files(_above(folder), folder, members)
     if ci:
-        files |= workflow_files(ci, top, folder, INSTALL if install is None else install)
+        command = from_requirements(requirements) if requirements else given(install or "")
+        files |= workflow_files(ci, top, folder, command)
     write(files)
     _report(files, found, examples=new and not members)
     _say_next(folder if new else None, folder.parent if project else None)
     if ci:
-        if install is None:
-            click.echo(_UNPUBLISHED)
-        _say_of_workflow(ci, observed=is_observed(folder), include=top / GITLAB not in files)
+        _say_of_workflow(
+            ci,
+            observed=is_observed(folder),
+            written={path.relative_to(top).as_posix() for path in files if path.is_relative_to(top)},
+        )
 
 
 def _is_filled(folder: Path) -> bool:
@@ -184,10 +197,12 @@ def _say_next(folder: Path | None, project: Path | None) -> None:
         click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
 
 
-def _say_of_workflow(ci: str, *, observed: bool, include: bool) -> None:
-    """Print what to do next with a new workflow."""
+def _say_of_workflow(ci: str, *, observed: bool, written: Collection[str]) -> None:
+    """Print what to do next with a new workflow; what is not written is there already."""
     click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
     if observed:
         click.echo(f"  {_OBSERVING[ci]}")
-    if ci == "gitlab" and include:
+    if ci == "gitlab" and GITLAB not in written:
         click.echo(f"  add to {GITLAB}:\n\n{gitlab_include(observed=observed)}", nl=False)
+    if ci == "github" and UPDATER not in written:
+        click.echo(f"  let {UPDATER} have package-ecosystem: github-actions, so that its actions are kept up to date")

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -18,13 +18,12 @@ from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
 from fleet_components.cli.names import members
 from fleet_components.cli.progress import watch
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import TABLES
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.plan.options import MEANINGS
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import REFUSED, refused_as
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
@@ -370,19 +369,17 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(refused: Iterable[Problem], document: Document | None = None, *, shown: bool = False) -> None:
-    """Print on standard error why the update is refused.
+def say_refused(document: Document, *, shown: bool = False) -> None:
+    """Print on standard error why an update is refused.
 
     Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is told once.
 
     Args:
-        refused: the reasons.
-        document: the plan that has them, which says how they are called; None for an update.
+        document: the plan.
         shown: True if standard output shows the refusal already.
     """
-    called = refused_as(document) if document else REFUSED
-    for problem in () if shown and not _in_file() else refused:
-        click.echo(f"{called}: {problem}", err=True)
+    for line in () if shown and not _in_file() else words.refusals(document):
+        click.echo(line, err=True)
 
 
 def say_warnings(document: Document) -> None:

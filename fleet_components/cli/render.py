@@ -143,7 +143,7 @@ def render(
         command = attrs.evolve(command, state=command.state.shown())
     going = RolloutRender.on(paths, command, last, given=given, fresh=fresh, by_wave=wave is not None)
     document = plan_document(going.surveyed)
-    options.say_refused(going.surveyed.refused, document)
+    options.say_refused(document)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
     files: dict[str, str] = {}
     if not refused and wave != _LEFT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
@@ -23,8 +23,10 @@ from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import View
+from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.rendering.saved import save
+from fleet_components.review.rendering.target import clear, write_new
 from fleet_components.review.showing.age import with_age
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.markdown import to_markdown
@@ -88,6 +90,7 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
+        _clear(also, [*others.get("paths", ()), *(one for one in others.values() if isinstance(one, Path))])
         view = View(every, only, member or "")
         asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
@@ -154,20 +157,25 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
         document = plan_document(surveyed, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, surveyed.after())
-    if problems := list(_read(asked, surveyed.subject.get("paths", ()))):
-        raise FleetError(problems)
     put(asked, lambda form: _text(document, form, asked))
     options.say_old(document)
     shown_already = asked.output in ("table", "markdown")
-    options.say_refused(surveyed.refused, document, shown=shown_already)
+    options.say_refused(document, shown=shown_already)
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
 
-def _read(asked: Shown, paths: Iterable[str]) -> Iterator[Problem]:
-    """Yield a problem for each further file that is among what was read."""
-    for _, file in asked.also:
-        if file.exists() and any(within(file, Path(path)) for path in paths):
-            yield Problem("is among what is read, and would be overwritten", file=str(file), hint="give another file")
+def _clear(also: Iterable[tuple[str, Path]], paths: Iterable[Path]) -> None:
+    """Remove the further files of an earlier run, so that one that fails leaves nothing to be taken for its own.
+
+    Raises:
+        FleetError: one of them is among what the options name, or cannot be removed.
+    """
+    sources = [path for path in paths if not is_project(path)]
+    for _, file in also:
+        if file.exists() and any(within(file, path) for path in sources):
+            what = "is among what is read, and would be overwritten"
+            raise FleetError([Problem(what, file=str(file), hint="give another file")])
+        clear(file)
 
 
 def put(asked: Shown, text: Callable[[str], str]) -> None:
@@ -184,7 +192,7 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
         told = text(asked.output)
     sys.stdout.write(told)
     for form, file in asked.also:
-        _write(file, text(form))
+        write_new(file, text(form))
 
 
 def _text(document: Document, form: str, asked: Shown) -> str:
@@ -196,10 +204,3 @@ def _text(document: Document, form: str, asked: Shown) -> str:
         case "markdown":
             return to_markdown(with_age(document, clock.now()), diff=asked.diff, command=asked.command)
     return shown(lambda console: plan_table(console, with_age(document, clock.now()), diff=asked.diff))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(file))]) from error

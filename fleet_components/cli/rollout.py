@@ -109,7 +109,7 @@ def rollout(
     if result.ending == "refused":
         if not (quiet or result.updates):
             _show(result.plan)
-        options.say_refused(result.refused, shown=not (quiet or result.updates))
+        options.say_refused(result.plan, shown=not (quiet or result.updates))
         if strict and (why := strictly(result.plan)):
             click.echo(why, err=True)
     if quiet:

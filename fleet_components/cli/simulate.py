@@ -81,7 +81,7 @@ def simulate(
 def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
     """Show a sweep, and end with its status; where what is supposed is refused, nothing can come after it."""
     if found.survey.refused:
-        options.say_refused(found.survey.refused, plan_document(found.survey))
+        options.say_refused(plan_document(found.survey))
         sys.exit(ExitStatus.REFUSED)
     sweep = Sweep.of(found, key)
     with watch("losing each in turn"):

@@ -30,7 +30,7 @@ from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
-from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
+from fleet_components.components.provisioning import in_subscription, provisioned, refuse_together, to_be_provisioned
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
 from fleet_components.components.registrations import observed, registering
 from fleet_components.components.taking_over import TakingOver
@@ -94,6 +94,7 @@ class Fleet(pulumi.ComponentResource):
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
         args = under_releases(configured(args))
         options = read_options(opts)
+        args = in_subscription(args, options)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
         plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
         options = attrs.evolve(

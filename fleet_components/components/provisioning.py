@@ -32,6 +32,16 @@ def to_be_provisioned(args: FleetArgs) -> FleetArgs:
     return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
 
 
+def in_subscription(args: FleetArgs, options: FleetOptions) -> FleetArgs:
+    """Return the arguments of a fleet with the subscription in which its configuration provisions
+    members that name none.
+    """
+    for guest in present(args.source.catalogue.manifests) if isinstance(args, FromConfig) else ():
+        source = args.source.in_subscription(guest.subscription(options.beside))
+        args = attrs.evolve(args, source=source)
+    return args
+
+
 def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> Planned:
     """Return the plan as one of this run; refuse what it and what guests would delete, in one
     error.
@@ -54,7 +64,8 @@ def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetO
     for allowed in filter(None, (removal.allowed for removal in removals)):
         pulumi.log.warn(allowed)
     # Raised, because a preview that only logs an error ends with exit status 0.
-    raise RefusedPlanError(attrs.evolve(plan, refused=refused))
+    declared = [fleet.plan for fleet in Run.current().fleets]
+    raise RefusedPlanError([*declared, attrs.evolve(plan, refused=refused)])
 
 
 def provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> FleetArgs:

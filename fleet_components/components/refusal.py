@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,22 +27,26 @@ class RefusedPlanError(RefusedError):
     then the changes.
 
     Attributes:
-        plan: the refused plan.
+        plan: the refused plan; the first if there are several.
+        plans: the plans of all fleets that the program has declared.
     """
 
-    def __init__(self, plan: FleetPlan) -> None:
-        super().__init__(plan.refused)
-        self.plan = plan
+    def __init__(self, plans: Sequence[FleetPlan]) -> None:
+        refused = [plan for plan in plans if plan.refused]
+        super().__init__(problem for plan in refused for problem in plan.refused)
+        self.plan, self.plans = refused[0], tuple(plans)
 
     def __str__(self) -> str:
         # Imported here, so that a member can be declared without loading the planner.
         from fleet_components.plan.describe import describe_plan, describe_subject
 
-        lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
-        lines += [line.text for line in describe_plan(self.plan)]
-        for subject in self.plan.subjects:
-            told, _ = describe_subject(self.plan, subject)
-            lines += [f"{subject.name}:", *(f"  {line}" for line in told)] if told else []
+        lines = [f"the update is refused: {problem}" for problem in self.problems]
+        for plan in self.plans:
+            lines += [f"{plan.options.fleet}:"] if len(self.plans) > 1 else []
+            lines += [line.text for line in describe_plan(plan)]
+            for subject in plan.subjects:
+                told, _ = describe_subject(plan, subject)
+                lines += [f"{subject.name}:", *(f"  {line}" for line in told)] if told else []
         return "\n".join(lines)
 
 

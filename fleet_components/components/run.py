@@ -136,7 +136,7 @@ class Run:
         if self.ended.is_set() or not _in_body():
             self._judge([one])
         elif plan.refused and not defers:
-            raise RefusedPlanError(plan)
+            raise RefusedPlanError([fleet.plan for fleet in self.fleets])
         return one
 
     def _await_end_of(self, root: Any) -> None:
@@ -177,8 +177,8 @@ class Run:
         together = judged_together([fleet.plan for fleet in self.fleets])
         for one, plan in zip(self.fleets, together, strict=True):
             one.plan = plan
-        if refused := [fleet.plan for fleet in fleets if fleet.plan.refused]:
-            raise RefusedPlanError(refused[0])
+        if any(fleet.plan.refused for fleet in fleets):
+            raise RefusedPlanError(together)
         for one in fleets:
             one.judge()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.observed import MEMORY, PARTS, is_observed
+from fleet_components.content.observed import MEMORY, PARTS, is_observed, observed_above
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.walk import walk
 from fleet_components.model.problem import FleetError, Problem
@@ -70,7 +70,8 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
     directories are skipped, as is what an observed directory remembers of its hub but for the parts of the source
     there, and links to directories are not followed. A link that leads out of the directory is a problem: it could lead
-    to any file that the caller may read. A chart or kustomization is one entry. Problems are added to ``problems``.
+    to any file that the caller may read. So is a hidden file that ``kubectl apply -R`` would bring to an observed hub.
+    A chart or kustomization is one entry. Problems are added to ``problems``.
     """
     # Unlike those of Path, these functions take any text.
     if os.path.isdir(source):
@@ -136,20 +137,29 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
     def failed(error: OSError) -> None:
         problems.append(unreadable(Path(error.filename), error))
 
-    written = is_observed(start)
+    root = start if is_observed(start) else observed_above(start)
     for folder, subfolders, names in walk(start, failed):
-        marker = _marker(Path(folder))
-        if marker != Path(folder) and written and _is_written(Path(folder).relative_to(start)):
+        at = Path(folder)
+        observed = MEMORY in subfolders and is_observed(at)
+        inside = root is not None and _is_in_part(at, root)
+        if observed and not inside:
+            root = at
+            problems += _linked_parts(at)
+        elif observed:
+            problems.append(_nested(at))
+        marker = _marker(at)
+        if marker != at and (inside or observed):
             names = [name for name in names if name not in _BUILT]
-            problems.append(_beside_files(marker, start))
-        elif marker != Path(folder):
-            yield SourceEntry(Path(folder), top, _kind(marker.name))
+            problems.append(_beside_files(marker))
+        elif marker != at:
+            yield SourceEntry(at, top, _kind(marker.name))
             # What is inside is input of the build: the templates of a chart are not even YAML.
             subfolders.clear()
             continue
-        observed = MEMORY in subfolders and is_observed(Path(folder))
         if observed:
-            yield from _parts(Path(folder, MEMORY), top, problems)
+            yield from _parts(at / MEMORY, top, problems)
+        if inside:
+            problems += _hidden(at, subfolders, names)
         subfolders[:] = [
             name for name in sorted(subfolders) if not (name.startswith(".") or (observed and name == MEMORY))
         ]
@@ -162,16 +172,45 @@ def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEnt
                 yield SourceEntry(path, top)
 
 
-def _is_written(folder: PurePath) -> bool:
-    """Return whether an observation writes into a folder of its directory, whose path there is given."""
-    return not folder.parts or folder.parts[0] in PARTS
+def _is_in_part(folder: Path, root: Path) -> bool:
+    """Return whether an observation writes into a folder below its directory."""
+    return any(PurePath(os.path.abspath(folder)).is_relative_to(os.path.abspath(root / part)) for part in PARTS)
 
 
-def _beside_files(marker: Path, observed: Path) -> Problem:
+def _hidden(folder: Path, subfolders: Iterable[str], names: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each hidden file in a part of an observed directory that ``kubectl apply -R`` would apply.
+
+    It takes every regular file and link below a directory whose name ends in one of :data:`EXTENSIONS`: see
+    ``ExpandPathsToFileVisitors`` and ``FileExtensions`` of k8s.io/cli-runtime.
+    """
+    found = [folder / name for name in names if name.startswith(".") and name.endswith(EXTENSIONS)]
+    for hidden in (name for name in subfolders if name.startswith(".")):
+        for at, _, below in os.walk(folder / hidden):
+            found += [Path(at, name) for name in below if name.endswith(EXTENSIONS)]
+    for path in sorted(found):
+        what = "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it"
+        yield Problem(what, file=str(path), hint="rename it, or remove it")
+
+
+def _nested(folder: Path) -> Problem:
+    """Return the problem of an observed directory in the files of another one."""
+    what = "is an observed directory among the files of another one, which the hub gets as they are"
+    return Problem(what, file=str(folder), hint=f"remove its folder {MEMORY}")
+
+
+def _linked_parts(observed: Path) -> Iterator[Problem]:
+    """Yield a problem for each part of an observed directory that is a link: nothing is read through it here."""
+    for part in PARTS:
+        if (observed / part).is_symlink():
+            what = "is a link, which is not followed here, and kubectl may follow it"
+            yield Problem(what, file=str(observed / part), hint="put the files themselves there")
+
+
+def _beside_files(marker: Path) -> Problem:
     """Return the problem of an input of kustomize or helm among the files of an observation."""
     tool = "helm" if marker.name == CHART else "kustomize"
     what = f"is input of {tool} in an observed directory, whose files are what the hub gets, as they are"
-    hint = f"move it out of {observed}: beside it, it can have the folders policies and objects as resources"
+    hint = "move it out of the directory: beside it, it can have the folders policies and objects as resources"
     return Problem(what, file=str(marker), hint=hint)
 
 

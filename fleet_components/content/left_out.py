@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.observed import FILES, MEMORY, OBJECTS, POLICIES, is_observed
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.observed import FILES, MEMORY, OBJECTS, POLICIES, is_observed, read_part
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.content.three_way import Shape, extended, is_shape, shape_of, three_way
 from fleet_components.model.manifest import Manifest
@@ -55,19 +54,18 @@ def _said_before(full: Manifest) -> Shape:
 
 
 def _inventory(folder: Path) -> tuple[Mapping[str, Shape], ...]:
-    file = folder / FILES
     try:
-        state = os.stat(file)
+        state = os.stat(folder / FILES)
     except OSError:
         return ()
-    return _read(str(file), state.st_mtime_ns, state.st_size)
+    return _read(str(folder), state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(8)
-def _read(file: str, _time: int, _size: int) -> tuple[Mapping[str, Shape], ...]:
+def _read(folder: str, _time: int, _size: int) -> tuple[Mapping[str, Shape], ...]:
     """Return the shapes by path, those of people's own files first; none if the inventory is damaged."""
     try:
-        whole = read_json(read_regular(Path(file)))
+        whole = read_json(read_part(Path(folder), FILES))
     except (OSError, UnreadableError):
         return ()
     parts = [whole.get(key) for key in ("own", "objects")] if isinstance(whole, Mapping) else []

@@ -36,13 +36,50 @@ _MARKS = (
 )
 
 
+class LinkedError(UnreadableError):
+    """Error for a file of an observation that is a link, or in one: an observation writes none."""
+
+    def __init__(self) -> None:
+        super().__init__("is a link, or in one, which an observation never writes, and which is not followed")
+
+
+def read_part(folder: Path, path: str) -> bytes:
+    """Return the content of a file of an observation.
+
+    Args:
+        folder: the observed directory.
+        path: the path of the file in it, with slashes.
+
+    Raises:
+        OSError: it cannot be read.
+        LinkedError: a link is on the way.
+        UnreadableError: it is not a regular file, or is too large.
+    """
+    steps = path.split("/")
+    if any((folder / "/".join(steps[:end])).is_symlink() for end in range(1, len(steps) + 1)):
+        raise LinkedError
+    return read_regular(folder / path)
+
+
+def links_in(folder: Path) -> Iterator[Path]:
+    """Yield the links among what an observed directory remembers of its hub, at any depth."""
+    memory = folder / MEMORY
+    if memory.is_symlink():
+        yield memory
+    for at, folders, names in os.walk(memory):
+        paths = [Path(at, name) for name in sorted((*folders, *names))]
+        yield from (path for path in paths if path.is_symlink())
+
+
 def is_observed(folder: Path) -> bool:
     """Return whether a folder is an observed directory, damaged perhaps.
 
     It is one without its header, too, and while the first observation is written, or where that was interrupted.
     """
     try:
-        text = read_regular(folder / _HEADER)
+        text = read_part(folder, _HEADER)
+    except LinkedError:
+        return os.path.exists(folder / _HEADER)  # one is meant, and whoever reads it refuses the link
     except (OSError, UnreadableError, ValueError):
         text = b"?"
     marked = not text.strip() or all(mark.search(text) for mark in _MARKS)

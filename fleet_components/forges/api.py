@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -18,6 +20,7 @@ _SECONDS = 30
 _LARGEST = 64 * 2**20
 _A_PAGE = 100
 _MOST_PAGES = 100
+_IDENTITY = re.compile(r"[A-Za-z0-9-]{1,100}")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -61,19 +64,42 @@ class Api:
                 raise self._problem(method, path, f"answers {error.code} {visible(str(error.reason))}", hint) from None
         except UnreadableError as error:
             raise self._problem(method, path, f"answers what {error.what}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or error
             raise self._problem(method, path, f"cannot be asked: {visible(str(why))}") from None
+
+    def map(self, path: str) -> Mapping[str, Any]:
+        """Return the map at a path.
+
+        Raises:
+            FleetError: see :meth:`ask`; or it is no map.
+        """
+        answer = self.ask("GET", path)
+        if not isinstance(answer, Mapping):
+            raise self._problem("GET", path, "answers what is not a map")
+        return answer
+
+    def list(self, path: str) -> list[Mapping[str, Any]]:
+        """Return the list of maps at a path, which may be the ``value`` of a map.
+
+        Raises:
+            FleetError: see :meth:`ask`; or it is no such list.
+        """
+        answer = self.ask("GET", path)
+        items = answer.get("value") if isinstance(answer, Mapping) else answer
+        if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
+            raise self._problem("GET", path, "answers what is not a list of maps")
+        return items
 
     def pages(self, path: str) -> Iterator[Mapping[str, Any]]:
         """Yield the items of all pages of a list.
 
         Raises:
-            FleetError: see :meth:`ask`; or it does not end.
+            FleetError: see :meth:`list`; or it does not end.
         """
         joint = "&" if "?" in path else "?"
         for page in range(1, _MOST_PAGES + 1):
-            items = self.ask("GET", f"{path}{joint}per_page={_A_PAGE}&page={page}")
+            items = self.list(f"{path}{joint}per_page={_A_PAGE}&page={page}")
             yield from items
             if len(items) < _A_PAGE:
                 return
@@ -81,3 +107,23 @@ class Api:
 
     def _problem(self, method: str, path: str, what: str, hint: str = "") -> FleetError:
         return FleetError([Problem(f"{method} {visible(self.url + path)} {what}", hint=hint)])
+
+
+def part(value: Any, *keys: str) -> Any:
+    """Return what an answer has at a path of keys; None if there is nothing, or no map on the way."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def identity(value: Any, *keys: str) -> str:
+    """Return an ID at a path of keys, which can stand in an address as it is.
+
+    Raises:
+        FleetError: there is none.
+    """
+    found = part(value, *keys)
+    text = str(found) if isinstance(found, (str, int)) and not isinstance(found, bool) else ""
+    if not _IDENTITY.fullmatch(text):
+        raise FleetError([Problem(f"the API answers {'.'.join(keys)} that is not an ID")])
+    return text

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import attrs
 
-from fleet_components.forges.api import Api
+from fleet_components.forges.api import Api, identity, part
 from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
 
 _WHERE = "a pipeline of Azure DevOps that a pull request has started"
@@ -30,11 +30,12 @@ class AzurePullRequest(Request):
 
     def find(self, marker: str) -> str:
         """Return the path of a comment of the build's own user."""
-        me = self.api.ask("GET", "/_apis/connectionData")["authenticatedUser"]["id"]
-        for thread in self.api.ask("GET", f"{self.path}?{_VERSION}")["value"]:
-            for one in (thread.get("comments") or ())[:1]:
-                if str(one.get("content")).startswith(marker) and (one.get("author") or {}).get("id") == me:
-                    return f"{thread['id']}/comments/{one['id']}"
+        me = identity(self.api.map("/_apis/connectionData"), "authenticatedUser", "id")
+        for thread in self.api.list(f"{self.path}?{_VERSION}"):
+            comments = thread.get("comments")
+            first = comments[0] if isinstance(comments, list) and comments else None
+            if str(part(first, "content")).startswith(marker) and part(first, "author", "id") == me:
+                return f"{identity(thread, 'id')}/comments/{identity(first, 'id')}"
         return ""
 
     def post(self, text: str) -> None:

@@ -28,8 +28,14 @@ _STRANGER = (
     "> This text comes from a run whose code the author of the pull request can change. Believe it as far as you "
     "believe them.\n\n"
 )
+MOST = 65_536
+"""Largest number of characters that GitHub takes."""
 _COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
 """Where GitLab would take a line for a quick action: ``/merge``, ``/approve``."""
+_MENTION = re.compile(r"@(?=[\w<-])(?!sha(256|512):)")
+"""Where a forge would call somebody, or a bot find its name; not the digest of an image."""
+_APART = "\u200b"
+"""Character of no width, which is put behind an ``@``: also in code, where bots look, and an entity would be shown."""
 
 
 def publish(request: Request, text: str, about: str) -> str:
@@ -44,7 +50,9 @@ def publish(request: Request, text: str, about: str) -> str:
         FleetError: the forge refuses.
     """
     marker = f"<!-- fleet-review {about} -->"
-    text = f"{marker}\n{_STRANGER if request.stranger else ''}{text}"
+    text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
+    if len(text) > MOST:
+        raise FleetError([Problem(f"has {len(text):,} characters as a quotation, and a comment takes {MOST:,}")])
     if there := request.find(marker):
         request.update(there, text)
     else:
@@ -62,11 +70,17 @@ def comment_text(folder: Path) -> str:
     text = _read(folder / REVIEW)
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
-    text = _COMMAND.sub(r"\1\\/", text)
+    text = "".join(f"{line}\n" for line in text.splitlines())  # whatever else ends a line for some bot
+    text = _MENTION.sub(f"@{_APART}", _COMMAND.sub(r"\1\\/", text))
     if len(text) > LIMIT:
         what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"
         raise FleetError([Problem(what, file=str(folder / REVIEW), hint="write it with fleet review -o markdown")])
     return text
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a quotation: none of its lines begins with a word that a bot takes for a command."""
+    return "".join(f"> {line}".rstrip() + "\n" for line in text.splitlines())
 
 
 def _errors(text: str) -> str:

@@ -11,10 +11,13 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
-from fleet_components.forges.api import Api
+from fleet_components.forges.api import Api, identity, part
 from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
 from fleet_components.model.problem import FleetError, Problem
 
+AUTHOR = "FLEET_COMMENT_AUTHOR"
+"""Environment variable of the name of the token's own user, where it is not that of the workflow."""
+_ACTIONS = "github-actions[bot]"
 _WHERE = "a workflow of GitHub, on pull_request or workflow_run"
 _TOKEN_HINT = "env: {FLEET_COMMENT_TOKEN: ${{ github.token }}} in the step"
 _RIGHTS_HINT = "the workflow needs permissions: {pull-requests: write}"
@@ -27,16 +30,18 @@ class PullRequest(Request):
     Attributes:
         api: the API of its repository.
         number: its number.
+        author: the name of the token's own user.
     """
 
     api: Api
-    number: int
+    number: str
+    author: str
 
     def find(self, marker: str) -> str:
-        """Return the ID of a comment of a bot; one of somebody who only writes the marker is left alone."""
+        """Return the ID of a comment of the token's own user; another bot may repeat what a stranger has written."""
         for one in self.api.pages(f"/issues/{self.number}/comments"):
-            if str(one.get("body")).startswith(marker) and (one.get("user") or {}).get("type") == "Bot":
-                return str(one["id"])
+            if str(one.get("body")).startswith(marker) and part(one, "user", "login") == self.author:
+                return identity(one, "id")
         return ""
 
     def post(self, text: str) -> None:
@@ -61,12 +66,11 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     url = environment.get("GITHUB_API_URL") or "https://api.github.com"
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     api = Api(f"{url}/repos/{quote(repository)}", headers, _RIGHTS_HINT)
-    try:
-        if found := event.get("pull_request"):
-            return PullRequest(f"pull request {found['number']}", False, api, int(found["number"]))
-        return _reviewed(api, event["workflow_run"])
-    except (KeyError, TypeError, ValueError):
-        raise FleetError([Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")]) from None
+    author = environment.get(AUTHOR) or _ACTIONS
+    number = part(event, "pull_request", "number")
+    if isinstance(number, int):
+        return PullRequest(f"pull request {number}", False, api, str(number), author)
+    return _reviewed(api, _Run.of(event), author)
 
 
 def _event(path: Path) -> Mapping[str, Any]:
@@ -78,24 +82,53 @@ def _event(path: Path) -> Mapping[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def _reviewed(api: Api, run: Mapping[str, Any]) -> PullRequest:
+@attrs.frozen
+class _Run:
+    """Run of the workflow that has made a review, as the event tells it."""
+
+    owner: str
+    repository: str
+    branch: str
+    commit: str
+    target: str
+
+    @classmethod
+    def of(cls, event: Mapping[str, Any]) -> _Run:
+        """Return the run.
+
+        Raises:
+            FleetError: the event tells none.
+        """
+        paths = (
+            ("head_repository", "owner", "login"),
+            ("head_repository", "full_name"),
+            ("head_branch",),
+            ("head_sha",),
+            ("repository", "full_name"),
+        )
+        found = [part(event, "workflow_run", *path) for path in paths]
+        if not all(isinstance(one, str) and one for one in found):
+            raise FleetError([Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")])
+        return cls(*found)
+
+
+def _reviewed(api: Api, run: _Run, author: str) -> PullRequest:
     """Return the pull request whose present head a run has reviewed. The event names none where the head is a fork.
 
     Raises:
         FleetError: several have that head.
         NothingToDoError: none has it.
     """
-    head, commit = run["head_repository"], run["head_sha"]
-    query = urlencode({"state": "open", "head": f"{head['owner']['login']}:{run['head_branch']}"})
+    query = urlencode({"state": "open", "head": f"{run.owner}:{run.branch}"})
+    heads = ((one, part(one, "head")) for one in api.pages(f"/pulls?{query}"))
     numbers = [
-        one["number"]
-        for one in api.pages(f"/pulls?{query}")
-        if one["head"]["sha"] == commit and (one["head"]["repo"] or {}).get("full_name") == head["full_name"]
+        identity(one, "number")
+        for one, head in heads
+        if (part(head, "sha"), part(head, "repo", "full_name")) == (run.commit, run.repository)
     ]
     if not numbers:
-        raise NothingToDoError(f"no open pull request has {commit[:7]} as its head: it is closed, or has moved on")
+        raise NothingToDoError(f"no open pull request has {run.commit[:7]} as its head: it is closed, or has moved on")
     if len(numbers) > 1:
-        what = f"{commit[:7]} is the head of the pull requests {', '.join(map(str, numbers))}"
+        what = f"{run.commit[:7]} is the head of the pull requests {', '.join(numbers)}"
         raise FleetError([Problem(what, hint="one branch, one pull request: the artifacts hold the reviews")])
-    stranger = head["full_name"] != run["repository"]["full_name"]
-    return PullRequest(f"pull request {numbers[0]}", stranger, api, int(numbers[0]))
+    return PullRequest(f"pull request {numbers[0]}", run.repository != run.target, api, numbers[0], author)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import attrs
 
-from fleet_components.forges.api import Api
+from fleet_components.forges.api import Api, identity, part
 from fleet_components.forges.forge import TOKEN, NothingToDoError, Request, setting, token_of
 
 _WHERE = "a merge request pipeline of GitLab"
@@ -29,10 +29,10 @@ class MergeRequest(Request):
 
     def find(self, marker: str) -> str:
         """Return the ID of a note of the token's own user."""
-        me = self.api.ask("GET", "/user")["id"]
+        me = identity(self.api.map("/user"), "id")
         for one in self.api.pages(f"{self.path}/notes"):
-            if str(one.get("body")).startswith(marker) and (one.get("author") or {}).get("id") == me:
-                return str(one["id"])
+            if str(one.get("body")).startswith(marker) and str(part(one, "author", "id")) == me:
+                return identity(one, "id")
         return ""
 
     def post(self, text: str) -> None:

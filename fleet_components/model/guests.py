@@ -40,8 +40,12 @@ class Guest(Protocol):
 
     KINDS: tuple[str, ...]
 
-    def clusters(self, manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
+    def clusters(self, manifests: Iterable[Manifest], subscription: str = "") -> tuple[Cluster, ...]:
         """Return the members that its declarations among the manifests bring, as the schedulers see them.
+
+        Args:
+            manifests: the manifests.
+            subscription: the subscription of members whose declaration names none; empty if it is unknown.
 
         Raises:
             FleetError: a declaration is wrong; carries all problems, with file and line.
@@ -49,6 +53,12 @@ class Guest(Protocol):
 
     def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
         """Yield what a policy asks of these members and cannot be told before they exist."""
+
+    def subscription(self, opts: Any) -> str:
+        """Return the subscription of what has these options and names none, as the stack is configured.
+
+        It is empty if it is unknown before something is provisioned.
+        """
 
     def removals(self, name: str, args: Any, opts: Any) -> Removals:
         """Return what providing for a fleet would delete, before anything is registered; arguments as below.

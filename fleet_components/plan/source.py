@@ -97,6 +97,8 @@ class Given:
         hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is
             its forecast.
         releases: the release of each system by whose rules policies are checked and decided.
+        subscription: the subscription of members that guests provision and whose declaration names
+            none; empty if it is unknown.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
@@ -106,6 +108,7 @@ class Given:
     paths: tuple[str, ...] = ()
     hub: bool = False
     releases: Releases = Releases()
+    subscription: str = ""
 
 
 @attrs.frozen
@@ -155,6 +158,11 @@ class Source:
         """Return the source as other releases check it."""
         same = self.given.releases == releases
         return self if same else self._again(attrs.evolve(self.given, releases=releases))
+
+    def in_subscription(self, subscription: str) -> Source:
+        """Return the source with the subscription of members whose declaration names none."""
+        same = self.given.subscription == subscription
+        return self if same else self._again(attrs.evolve(self.given, subscription=subscription))
 
     def _again(self, given: Given) -> Source:
         """Return the source read from other input; what was added to this one stays."""
@@ -363,7 +371,7 @@ def gathered(given: Given) -> Source:
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
     clusters = [_collected(problems, _cluster, member) for member in declarations]
-    declared = _of_guests(parts.objects.manifests, policies, problems)
+    declared = _of_guests(parts.objects.manifests, given.subscription, policies, problems)
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     objects = _readable(parts.objects, wrapped, settings, problems)
     health = _collected(problems, read_health, parts.objects.manifests) or ()
@@ -433,14 +441,14 @@ def _cluster(member: Manifest) -> Cluster:
 
 
 def _of_guests(
-    manifests: Iterable[Manifest], policies: Iterable[Manifest], problems: list[Problem]
+    manifests: Iterable[Manifest], subscription: str, policies: Iterable[Manifest], problems: list[Problem]
 ) -> tuple[Cluster, ...]:
     """Return the members that guests declare; problems of these, and of policies for them, are
     added.
     """
     found: list[Cluster] = []
     for guest in present(manifests):
-        clusters = _collected(problems, guest.clusters, manifests) or ()
+        clusters = _collected(problems, partial(guest.clusters, subscription=subscription), manifests) or ()
         problems += [problem for policy in policies for problem in guest.problems(policy, clusters)]
         found += clusters
     return tuple(found)

@@ -11,8 +11,6 @@ from fleet_components.hub.folder.header import has_hub
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.template import template
 
-INSTALL = "pip install 'fleet-components[cli]'"
-"""Command that a workflow installs the package with, if no other is given."""
 WORKFLOWS = {
     "github": {
         ".github/workflows/fleet-review.yml": "fleet-review.yml",
@@ -39,6 +37,8 @@ _OF_CLUSTERS = {
     "kubeconfig": "a kubeconfig with a context for each cluster, of users who may list nodes and pods",
 }
 """Words in those templates for a hub, and for clusters without one."""
+UPDATER = ".github/dependabot.yml"
+"""File of GitHub that asks for newer commits of actions; its other name ends in ``.yaml``."""
 GITLAB = ".gitlab-ci.yml"
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
@@ -55,6 +55,11 @@ def repository_of(folder: Path) -> Path:
     return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
 
 
+def has_updater(top: Path) -> bool:
+    """Return whether a repository has a file that asks for newer actions, or for other things."""
+    return any((top / UPDATER).with_suffix(end).exists() for end in (".yml", ".yaml"))
+
+
 def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
     """Return the text of each file of a workflow: of the review, and, for an observed directory, of its job.
 
@@ -65,12 +70,9 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
         install: the shell command that installs the package.
 
     Raises:
-        FleetError: the folder is not in the repository or has a name for which a shell has other plans, or the command
-            is not one line.
+        FleetError: the folder is not in the repository or has a name for which a shell has other plans.
     """
     problems = []
-    if not install.strip() or not install.isprintable():
-        problems.append(Problem("--install is not one line", hint=f'for example --install "{INSTALL}"'))
     if not within(folder, top):
         problems.append(Problem(f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"))
     else:
@@ -81,11 +83,13 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
     if problems:
         raise FleetError(problems)
     glob = "**" if name == "." else f"{name}/**"
-    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install.strip()}
+    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install}
     observed = is_observed(folder)
     values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}
     found = {top / file: template(one).text(**values) for file, one in files.items()}
+    if ci == "github" and not has_updater(top):
+        found[top / UPDATER] = template("dependabot.yml").text()
     if ci == "gitlab" and not (top / GITLAB).exists():
         found[top / GITLAB] = gitlab_include(observed=observed)
     return found

@@ -49,6 +49,10 @@ _BETA = "placement.kubernetes-fleet.io/v1beta1"
 _NOT_STARTED = "RolloutNotStartedYet"
 _STARTED = "Detected the new changes on the resources and started the rollout process"
 _DECIDING = "In the process of deciding whether to roll out some version of the resources or not"
+_ELSEWHERE = (
+    "namespace resource selector is choosing a different namespace '{}' from what was originally picked '{}'. This is "
+    "not allowed for NamespaceAccessible ClusterResourcePlacement"
+)
 _NOTHING = ObservedMember()
 
 
@@ -135,7 +139,7 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
     scope = {"namespace": namespace} if namespace else {}
     kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"
     return (
-        _object(decided.subject.kind, {"name": name, **scope}, shown),
+        _object(decided.subject.kind, {"name": name, **scope}, _refusing(request, shown)),
         _object(
             kind,
             {"name": f"{name}-{record.memory.snapshot}", **scope},
@@ -147,6 +151,18 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
         ),
         *(accessible_status(request, shown) if observed is not None else ()),
     )
+
+
+def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a placement; one whose status may not move has a condition of its own, and is left so.
+
+    Source: KubeFleet v0.3.1, pkg/controllers/placement/namespace_status_sync.go.
+    """
+    if not subject.moves_to:
+        return status
+    message = _ELSEWHERE.format(subject.moves_to, subject.reports_in)
+    refused = Condition(f"{subject.kind}Scheduled", FALSE, "InvalidResourceSelectors", message)
+    return {**status, "conditions": [to_wire(refused), *status["conditions"][1:]]}
 
 
 def accessible_status(subject: PlacementSubject, status: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any, ClassVar
 
 import pulumi
@@ -17,9 +18,10 @@ from fleet_components import Fleet, FleetArgs, read_source
 from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
 from fleet_components.azure.declarations.provision import provision
 from fleet_components.content.load import load_text
+from fleet_components.plan.source import gather
 from fleet_components.testing import FleetMocks, run_program
 from tests.azure import arm, world
-from tests.azure.build import aks
+from tests.azure.build import GUID, aks
 
 STACK = Path(__file__).parents[2] / "stacks" / "azure"
 HUB = """\
@@ -186,3 +188,60 @@ def test_a_fleet_that_declares_nothing_is_left_alone() -> None:
         assert provision("shop", args) is args
 
     assert world.run(program).error is None
+
+
+ASKING = """\
+{apiVersion: v1, kind: Namespace, metadata: {name: here}}
+---
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterResourcePlacement
+metadata: {name: here}
+spec:
+  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: here}]
+  policy:
+    placementType: PickAll
+    affinity:
+      clusterAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          clusterSelectorTerms:
+            - labelSelector: {matchLabels: {fleet.azure.com/subscription-id: SUBSCRIPTION}}
+"""
+CONFIGURED = {"azure-native:subscriptionId": GUID.upper()}
+"""Azure's API, and so the label, has it in lower case."""
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Path:
+    """The sample, with a placement that asks for a subscription."""
+    folder = Path(copytree(STACK, tmp_path / "fleet"))
+    (folder / "asking.yaml").write_text(ASKING.replace("SUBSCRIPTION", GUID))
+    return folder
+
+
+@pytest.mark.parametrize("door", ["from the configuration", "provisioned by the program"])
+@pytest.mark.parametrize(("config", "error"), [(CONFIGURED, ""), ({}, "no declaration says")])
+def test_members_are_in_the_subscription_of_the_configuration(
+    door: str, config: dict[str, str], error: str, asking: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ARM_SUBSCRIPTION_ID", raising=False)
+
+    def program() -> None:
+        if door == "from the configuration":
+            Fleet.from_config("azure")
+        else:
+            Fleet("azure", provision("shop", FleetArgs(source=gather(asking))))
+
+    run = run_program(program, config={"fleet:source": str(asking), **config}, preview=False)
+    assert error in str(run.error) if error else run.error is None, run.error
+    bindings = [one for one in run.registrations if one.type.endswith("fleet:Binding")]
+    picked = {one.inputs["cluster"] for one in bindings if one.inputs["subject"].endswith("/here")}
+    assert picked == (set() if error else {"eus-1", "neu-1", "weu-1"})
+
+
+def test_a_provider_among_the_options_leaves_the_subscription_unknown(asking: Path) -> None:
+    def program() -> None:
+        own = azure_native.Provider("own", subscription_id=GUID)
+        Fleet.from_config("azure", pulumi.ResourceOptions(providers=[own]))
+
+    run = run_program(program, config={"fleet:source": str(asking), **CONFIGURED})
+    assert "no declaration says" in str(run.error)

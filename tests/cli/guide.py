@@ -20,14 +20,15 @@ _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 _LINE = re.compile(r"^\$ .*\n", re.MULTILINE)
 _COMMIT = re.compile(r"\bat [0-9a-f]{7}\b")
 _PERSON = {f"GIT_{who}_{what}": "me@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
+_REQUIREMENTS = "fleet-components[cli] @ https://files.example/a.whl --hash=sha256:aa\n"
+"""What the jobs of the page's workflow install."""
 
 Program = Callable[[str], str]
 """Function that returns the line of a command with what it prints."""
 
 
 def replayed(text: str, folder: Path, programs: Mapping[str, Program] = {}) -> str:
-    """Return the page with what its commands print in an empty folder, which becomes a git repository.
+    """Return the page with what its commands print in a folder with a list of requirements, which becomes a git repository.
 
     Args:
         text: the page.
@@ -40,6 +41,7 @@ def replayed(text: str, folder: Path, programs: Mapping[str, Program] = {}) -> s
         return programs.get(program, _run)(line)
 
     _shell("git init -q -b main .", folder)
+    (folder / "ci-requirements.txt").write_text(_REQUIREMENTS)
     here = Path.cwd()
     os.chdir(folder)
     try:

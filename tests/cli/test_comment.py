@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from fleet_components.cli.command import fleet
 from fleet_components.forges.comment import LIMIT, comment_text
 from fleet_components.review.showing import markdown
-from tests.forges.fake import ME, STRANGER, TOKEN, Forge, forge
+from tests.forges.fake import BOT, ME, STRANGER, TOKEN, Forge, forge
 from tests.forges.runs import COMMIT, RUNS, github, head
 
 MARKER = "<!-- fleet-review fleet -->\n"
@@ -74,6 +75,7 @@ def test_the_comment_is_found_behind_hundreds(on: str, served: Forge, review: Pa
 def test_a_comment_of_somebody_else_is_never_changed(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
     """Its author could change it afterwards, and it would pass for the review."""
     served.say(STRANGER, f"{MARKER}all fine")
+    served.say(BOT, f"{MARKER}a bot repeats what a stranger has told it")
     served.say(ME, f"I quote {MARKER}")
     served.say(ME, "<!-- fleet-review other -->\nof another fleet")
     before = served.texts
@@ -85,7 +87,7 @@ def test_a_comment_of_somebody_else_is_never_changed(on: str, served: Forge, rev
 def test_a_hostile_text_arrives_literally(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
     (review / "review.md").write_text(HOSTILE)
     assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
-    assert served.texts == [MARKER + HOSTILE]
+    assert served.texts == [MARKER + HOSTILE.replace("@everyone", "@\u200beveryone")]
 
 
 @pytest.mark.parametrize("on", RUNS)
@@ -104,7 +106,66 @@ def test_the_review_of_a_fork_on_github_says_who_could_have_written_it(
     assert text.startswith(
         f"{MARKER}> This text comes from a run whose code the author of the pull request can change."
     )
-    assert text.endswith("\n\n### Review\n")
+    assert text.endswith("\n\n> ### Review\n")
+
+
+COMMANDS = "@dependabot merge\nbors r+\n/merge\n  retest\n\r/approve\u2028/lgtm\nto @a/b and @<4f> `@c`\nx@sha256:0\n"
+
+
+@pytest.mark.parametrize("on", RUNS)
+def test_nobody_is_called_and_no_bot_is_commanded(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+    for file in ("review.md", "errors.txt"):
+        (review / "review.md").write_text("")
+        (review / file).write_text(COMMANDS)
+        assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
+        (text,) = served.texts
+        assert re.findall(r"@(?![\u200b])\S*", text) == ["@sha256:0"]
+        assert not re.search(r"(?m)^\s*/", "\n".join(text.splitlines()))
+
+
+def test_no_line_of_a_stranger_begins_with_a_command(served: Forge, review: Path, tmp_path: Path) -> None:
+    (review / "review.md").write_text(COMMANDS)
+    assert commented("github", review, github(served, tmp_path, True)).exit_code == 0
+    (text,) = served.texts
+    assert [line for line in text.splitlines()[1:] if line and not line.startswith(">")] == []
+    (review / "review.md").write_text("x\n" * 32_000)
+    assert "a comment takes 65,536" in commented("github", review, github(served, tmp_path, True)).stderr
+
+
+ODD: list[Any] = [None, 1, "x", {}, [], [1], [[]], {"value": 1}, {"value": [None]}, {"authenticatedUser": []}]
+IDS: list[Any] = ["../1", "1?a", "", None, True, 1.5, [], {}]
+
+
+@pytest.mark.parametrize("on", RUNS)
+def test_an_odd_answer_is_told(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
+    assert commented(on, review, RUNS[on](served, tmp_path, on == "github")).exit_code == 0
+    paths = dict.fromkeys(served.paths)
+    for path in paths:
+        for odd in (*ODD, *({"id": one} for one in IDS), *({"authenticatedUser": {"id": one}} for one in IDS)):
+            served.odd = {path: odd}
+            result = commented(on, review, RUNS[on](served, tmp_path, on == "github"))
+            assert result.exception is None or isinstance(result.exception, SystemExit), (path, odd)
+
+
+@pytest.mark.parametrize("on", RUNS)
+@pytest.mark.parametrize("id", IDS)
+def test_an_id_stays_in_its_address(on: str, id: object, served: Forge, review: Path, tmp_path: Path) -> None:
+    body = {"body": MARKER, "user": {"login": "github-actions[bot]"}, "author": {"id": ME}, "id": id}
+    thread = {"id": id, "comments": [{"id": id, "content": MARKER, "author": {"id": str(ME)}}]}
+    commented(on, review, RUNS[on](served, tmp_path, False))
+    (path,) = {path for path in served.paths if path.endswith(("/comments", "/notes", "/threads"))}
+    served.odd = {path: {"value": [thread]} if on == "azure-devops" else [body]}
+    served.written.clear()
+    result = commented(on, review, RUNS[on](served, tmp_path, False))
+    assert (result.exit_code, "that is not an ID" in result.stderr, served.written) == (1, True, [])
+
+
+@pytest.mark.parametrize("author", ["me", "github-actions[bot]"])
+def test_another_token_on_github_names_its_own_user(author: str, served: Forge, review: Path, tmp_path: Path) -> None:
+    environment = {**github(served, tmp_path), "FLEET_COMMENT_AUTHOR": author}
+    for _ in range(2):
+        assert commented("github", review, environment).exit_code == 0
+    assert len(served.texts) == (1 if author == "github-actions[bot]" else 2)
 
 
 @pytest.mark.parametrize("on", ["gitlab", "azure-devops"])
@@ -198,7 +259,7 @@ def test_where_nothing_could_be_planned_the_errors_are_posted(served: Forge, rev
     (review / "errors.txt").write_text("error: fleet/a.yaml:3: is ```not``` YAML @everyone\n")
     assert commented("gitlab", review, RUNS["gitlab"](served, tmp_path, False)).exit_code == 0
     (text,) = served.texts
-    assert "````\nerror: fleet/a.yaml:3: is ```not``` YAML @everyone\n````\n" in text
+    assert "````\nerror: fleet/a.yaml:3: is ```not``` YAML @\u200beveryone\n````\n" in text
     (review / "errors.txt").unlink()
     assert "has failed without a word" in comment_text(review)
 

@@ -42,6 +42,7 @@ FILES = {
     "Pulumi.prod.yaml": "config:\n  fleet:source: ../fleet\n",
     "program/__main__.py": PROGRAM,
     "review/review.md": "nothing changes\n",
+    "ci-requirements.txt": "fleet-components @ https://files.example/a.whl --hash=sha256:aa\n",
 }
 KUBECONFIG = """\
 apiVersion: v1

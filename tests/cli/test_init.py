@@ -33,7 +33,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def init(*args: object) -> Result:
-    return CliRunner().invoke(fleet, ["init", *map(str, args)])
+    source = ["--install", "make it"] if "--ci" in args and not {"--install", "--requirements"} & {*args} else []
+    return CliRunner().invoke(fleet, ["init", *source, *map(str, args)])
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -99,14 +100,11 @@ def test_without_members_there_are_two_that_are_called_examples() -> None:
     assert "examples" not in init("other", "--member", "a").stdout + Path("other/members.yaml").read_text()
 
 
-@pytest.mark.parametrize("ci", ["github", "gitlab", "azure-devops"])
-def test_it_is_said_once_that_the_workflow_installs_what_is_not_published(ci: str) -> None:
-    said = init("--ci", ci).stdout
-    assert said.count("the package is not published yet") == 1
-    command = "pip install 'fleet-components[cli]'"
-    assert command in said
-    assert any(command in text for text in tree(Path.cwd()).values())
-    assert "not published" not in init("elsewhere", "--ci", ci, "--install", "make it").stdout
+def test_a_workflow_needs_a_source_of_the_package() -> None:
+    for words in (["--ci", "github"], ["--ci", "github", "--install", "make it", "--requirements", "a.txt"]):
+        result = CliRunner().invoke(fleet, ["init", *words])
+        assert (result.exit_code, "--ci takes --requirements FILE, or --install COMMAND" in result.stderr) == (1, True)
+    assert tree(Path.cwd()) == {}
 
 
 def test_members_by_hand_have_their_labels() -> None:
@@ -196,6 +194,24 @@ BAD = {
     "another CI": (["--ci", "jenkins"], "'jenkins' is not one of"),
     "an install of two lines": (["--ci", "github", "--install", "a\nb"], "--install is not one line"),
     "an empty install": (["--ci", "github", "--install", " "], "--install is not one line"),
+    **{
+        f"an install by name alone, {name}": (
+            ["--ci", "github", "--install", command],
+            "by its name from a public index",
+        )
+        for name, command in {
+            "plain": "pip install fleet-components",
+            "with an extra": "pip install 'fleet-components[cli]'",
+            "with a version": "uv pip install 'Fleet_Components[cli]==0.1.0'",
+            "with one index more": "pip install --extra-index-url https://a.example 'fleet-components>=0.1'",
+            "with a marker": "pip install 'fleet.components ; python_version > \"3\"'",
+            "of a tool": "pipx install fleet--components",
+            "beside another": "pip install wheel && pip install fleet-components",
+        }.items()
+    },
+    "an install that no shell reads": (["--ci", "github", "--install", "pip install 'x"], "cannot be read by a shell"),
+    "requirements that are not there": (["--ci", "github", "--requirements", "gone.txt"], "cannot be read"),
+    "requirements of nothing": (["--requirements", "good.yaml"], "--requirements is a part of the workflow"),
     "an install of nothing": (["--install", "pip install x"], "--install is a part of the workflow"),
     "a folder that a shell reads": (["--ci", "github", "a b"], "a b: a workflow cannot name this folder"),
     "an option as folder": (["--ci", "github", "--", "-x"], "-x: a workflow cannot name this folder"),
@@ -326,7 +342,7 @@ def test_fleet_and_workflow_come_together(here: Path) -> None:
     assert result.exit_code == 0
     assert {"fleet/members.yaml", ".github/workflows/fleet-comment.yml"} <= tree(here).keys()
     following = result.stdout.partition("next:\n")[2]
-    steps = ("  fleet plan fleet\n", "  the package is not published yet: ", "  commit the workflow; ")
+    steps = ("  fleet plan fleet\n", "  commit the workflow; ")
     assert sorted(steps, key=following.index) == list(steps)
 
 

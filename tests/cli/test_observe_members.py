@@ -164,7 +164,7 @@ def test_what_is_for_stacks_says_that_no_hub_is_there(apis: list[Api], words: st
 @pytest.mark.parametrize("ci", OBSERVING)
 def test_the_job_that_observes_asks_the_clusters(apis: list[Api], ci: str) -> None:
     observe()
-    assert run("init", "out", "--ci", ci).exit_code == 0
+    assert run("init", "out", "--ci", ci, "--install", "make it").exit_code == 0
     (job,) = Path().rglob("*fleet-observe.yml")
     said = job.read_text()
     assert re.search(r"fleet observe --members \S+ --out out --update --strict", said)

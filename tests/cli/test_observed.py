@@ -390,13 +390,15 @@ def test_the_observation_of_the_reviewed_side_counts(cloned: Clone, of_kubefleet
     assert "later than this one" not in result.stderr
 
 
-def test_the_pull_request_that_brings_the_observation_is_reviewed(cloned: Clone) -> None:
+def test_the_observation_that_a_pull_request_brings_counts_once_it_is_merged(cloned: Clone) -> None:
     cloned.git("checkout", "-q", "main")
     cloned.git("reset", "-q", "--hard", "HEAD~1")
     cloned.git("checkout", "-q", "change")
     document = review(cloned)
-    assert document["headline"][0] == "nothing changes"
-    assert document["headline"][2].startswith(START)
+    assert document["observed"] is None
+    assert "all of it is new" in document["headline"][2]
+    (told,) = document["disregarded"]
+    assert told.startswith("fleet/hub/observed is not in main at ")
 
 
 def test_a_review_takes_a_directory_as_state(cloned: Clone, karmada: Path) -> None:
@@ -413,6 +415,8 @@ def test_a_review_takes_a_directory_as_state(cloned: Clone, karmada: Path) -> No
 
 def test_a_damaged_memory_is_no_new_fleet(cloned: Clone) -> None:
     (cloned.fleet / "observed/fleet.json").write_text("<<<<<<< HEAD\n{}\n=======\n{}\n")
+    cloned.commit()
+    cloned.git("branch", "-f", "main")
     result = run("review", cloned.fleet, "--base", "main")
     assert result.exit_code == 1
     assert "observed/fleet.json" in result.stderr
@@ -435,14 +439,14 @@ def test_every_command_reads_what_was_observed_of_a_member(
     assert place in result.output, result.output
 
 
-def test_a_review_reads_what_was_observed_of_a_member_in_both_commits(cloned: Clone) -> None:
+def test_a_review_reads_what_the_base_has_observed_of_a_member(cloned: Clone) -> None:
     part = cloned.fleet / "observed/members/dublin.yaml"
     edit(part, "metadata:", "metadata: [")
-    assert "hub/observed/members/dublin.yaml:5" in run("review", cloned.fleet, "--base", "main").output
+    (told,) = review(cloned)["disregarded"]
+    assert told.startswith("fleet/hub/observed is changed here, and not believed")
     cloned.commit()
     cloned.git("branch", "-f", "main")
-    edit(part, "metadata: [", "metadata:")
-    assert "cannot be planned, so what it changes as well is not known" in review(cloned)["against"]
+    assert "hub/observed/members/dublin.yaml:5" in run("review", cloned.fleet, "--base", "main").output
 
 
 def test_a_member_that_a_command_edits_keeps_what_was_observed_of_it(folder: Path) -> None:

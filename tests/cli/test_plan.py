@@ -149,6 +149,7 @@ def test_keys_are_stable(folder: Path) -> None:
     assert list(document) == [
         *(
             "version",
+            "disregarded",
             "headline",
             "view",
             "fleet",
@@ -178,7 +179,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "totals",
         )
     ]
-    assert list(document["gone"]) == ["subjects", "members", "objects", "summary"]
+    assert list(document["gone"]) == ["subjects", "ofFleets", "members", "objects", "summary"]
     assert list(shop(document)) == [
         *(
             "fleet",

@@ -23,6 +23,41 @@ pytestmark = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("base", "shadow"),
+    [
+        *((base, shadow) for base in ("main", "main~0", "main^{commit}") for shadow in ("tags/{}", "remotes/{}")),
+        *((base, shadow) for base in ("origin", "origin/main") for shadow in ("tags/{}", "heads/{}")),
+        ("heads/main", "tags/{}"),
+        ("remotes/origin/main", "heads/{}"),
+    ],
+)
+def test_a_name_that_another_one_shadows_is_refused(base: str, shadow: str, clone: Clone) -> None:
+    """A branch is reviewed against itself, and nothing changes, where its commit has the name of the base."""
+    clone.git("update-ref", "refs/remotes/origin/main", "main")
+    clone.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+    change = clone.commit()
+    assert clusters(review(clone.fleet, base=base)) == {"amsterdam": "updated", "dublin": "updated"}
+    name = f"refs/{shadow}".format(base.removesuffix("~0").removesuffix("^{commit}"))
+    clone.git("update-ref", name, change)
+    said = failing(clone.fleet, base=base)
+    assert ("is ambiguous in this clone" in said, f"{name}" in said) == (True, True), said
+    full = "refs/heads/main" if "origin" not in base else "refs/remotes/origin/main"
+    for spelled in (full, clone.git("rev-parse", full)):
+        assert clusters(review(clone.fleet, base=spelled)) == {"amsterdam": "updated", "dublin": "updated"}
+
+
+def test_a_branch_that_is_called_as_a_commit_is_refused(clone: Clone) -> None:
+    short = clone.git("rev-parse", "--short", "main")
+    edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+    clone.git("branch", short, clone.commit())
+    assert "is ambiguous in this clone" in failing(clone.fleet, base=short)
+    assert "there is no commit" in failing(clone.fleet, base=":/a step")
+    clone.git("tag", "refs/heads/gone", "change")
+    assert "there is no commit" in failing(clone.fleet, base="refs/heads/gone")
+
+
 class TestHints:
     def test_no_repository(self, tmp_path: Path) -> None:
         said = failing(write(tmp_path / "fleet"))

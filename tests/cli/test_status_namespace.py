@@ -6,6 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import read_source
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Done
+from fleet_components.status.kubefleet import api_objects
 from tests.cli.fleets import plan, run, write
 
 MEMBER = "{apiVersion: cluster.kubernetes-fleet.io/v1, kind: MemberCluster, metadata: {name: a}, spec: {identity: {}}}"
@@ -37,3 +44,22 @@ def test_the_namespace_of_a_status_stays_as_on_a_hub(scope: str, status: int, tm
     assert changed.exit_code == status, changed.output
     assert ("chooses the namespace other instead of shop" in changed.stderr) is bool(status)
     assert not plan(fleet(tmp_path / "f", scope, "shop"), "--state", state)["changes"]
+
+
+def test_a_hub_that_gets_it_leaves_everything_as_it_is(tmp_path: Path) -> None:
+    options = Options(settings=Settings(delivery="kubefleet"))
+
+    def decided(chosen: str, past: Past) -> Decided:
+        source = read_source(fleet(tmp_path / "f", "NamespaceAccessible", chosen))
+        (found,) = plan_fleet(source, past, options).subjects
+        return found
+
+    first = decided("shop", Past())
+    past = Past(records={first.name: first.record}, done={first.name: {"a": Done(0)}})
+    moved = decided("other", past)
+    assert moved.record == first.record
+    assert [one.what for one in moved.subject.warnings if "instead of shop" in one.what]
+    placement, *_, accessible = api_objects(moved, {})
+    assert placement["status"]["conditions"][0]["reason"] == "InvalidResourceSelectors"
+    assert accessible["metadata"]["namespace"] == "shop"
+    assert accessible["sourceStatus"]["conditions"][0]["status"] == "True"

@@ -62,6 +62,22 @@ def test_what_changes_in_one_fleet_is_said_of_that_fleet(project: Path, tmp_path
     assert gone["gone"]["summary"]
 
 
+@pytest.mark.parametrize("fleet", ["blue", "green"])
+def test_a_fleet_that_is_refused_is_named_beside_the_other(project: Path, tmp_path: Path, fleet: str) -> None:
+    state, main = tmp_path / "state.json", next(project.rglob("__main__.py"))
+    main.write_text(PROGRAM.replace("limit=1", "limit=0.3"))
+    run("plan", project, "--save-state", state)
+    (file,) = project.rglob(f"{fleet}.yaml")
+    documents = [text for text in YAML.split("\n---\n") if "kind: ClusterResourcePlacement" not in text]
+    file.write_text("\n---\n".join(documents))
+    refused = run("plan", project, "--state", state)
+    assert refused.exit_code == 3
+    assert f"refused: {fleet}: shop goes" in refused.stdout
+    assert f"refused: {fleet}: ClusterResourcePlacement/shop: would lose" in refused.stderr
+    (other,) = plan(project, "--state", state, status=3)["subjects"]
+    assert other["ofFleet"] == ({"blue", "green"} - {fleet}).pop()
+
+
 def test_a_single_fleet_is_not_named(tmp_path: Path) -> None:
     found = plan(write(tmp_path))
     assert {one["ofFleet"] for one in found["subjects"]} == {None}

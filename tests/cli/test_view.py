@@ -214,6 +214,17 @@ def test_a_placement_and_a_member_may_be_asked_for_together(changed: tuple[Path,
     assert (one["key"], one["clusters"]) == ("shop", [])
 
 
+def test_a_plan_that_fails_leaves_nothing_of_an_earlier_one(changed: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, _ = changed
+    file = tmp_path / "review.md"
+    file.write_text("nothing changes")
+    assert run("plan", tmp_path / "nowhere", "--also", f"markdown={file}").exit_code == 1
+    assert not file.exists()
+    for _ in range(2):
+        assert run("plan", folder, "--also", f"markdown={file}").exit_code == 0
+        assert file.read_text().startswith("### Fleet plan")
+
+
 def test_no_file_that_is_read_is_overwritten(changed: tuple[Path, Path]) -> None:
     folder, state = changed
     before = (folder / "shop.yaml").read_text()

@@ -118,6 +118,33 @@ def test_a_hub_rolls_nothing_out_for_a_default_that_is_written_out(driver: InPro
     assert "revision 1" in driver.preview().text
 
 
+def test_a_hub_rolls_nothing_out_for_a_default_of_a_definition(driver: InProcess) -> None:
+    fields = {"size": {"type": "integer", "default": 3}, "color": {"type": "string"}}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"}
+    definition: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+    widget: dict[str, Any] = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "one", "namespace": "shop"},
+        "spec": {"color": "red"},
+    }
+    driver.world.extra = [definition, widget]
+    assert driver.up().ok
+    widget["spec"]["size"] = 3
+    seen = driver.preview()
+    assert seen.changes["Widget dev@hub/shop/one"] == "update"
+    assert "revision 1" not in seen.text
+    widget["spec"]["size"] = 4
+    assert "revision 1" in driver.preview().text
+
+
 def test_a_default_that_makes_the_provider_replace_is_told(driver: InProcess) -> None:
     job: dict[str, Any] = {
         "apiVersion": "batch/v1",

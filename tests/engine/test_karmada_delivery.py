@@ -85,9 +85,7 @@ def test_a_template_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: Karm
     assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
 
 
-def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(
-    stack: Engine[HubStory], hub: KarmadaHub
-) -> None:
+def test_an_object_that_no_api_server_changes_is_replaced_on_the_hub(stack: Engine[HubStory], hub: KarmadaHub) -> None:
     """It is gone from the control plane, and from its members, before it is created anew; the preview says so."""
     tale = stack.world
     tale.members["b"]["spec"]["taints"] = []

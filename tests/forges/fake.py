@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import attrs
 
 TOKEN = "token-planted"
-ME, STRANGER = 7, 8
+ME, STRANGER, BOT = 7, 8, 9
 
 
 @attrs.define
@@ -26,7 +26,7 @@ class Comment:
 
 @attrs.define
 class Forge:
-    """What the forge holds. ``pulls`` are pull requests as GitHub lists them."""
+    """What the forge holds. ``pulls`` are pull requests as GitHub lists them, ``odd`` are answers by path."""
 
     url: str = ""
     comments: list[Comment] = attrs.field(factory=list)
@@ -34,6 +34,7 @@ class Forge:
     written: list[tuple[str, str]] = attrs.field(factory=list)
     status: int = 200
     paths: list[str] = attrs.field(factory=list)
+    odd: dict[str, Any] = attrs.field(factory=dict)
 
     def say(self, author: int, text: str) -> Comment:
         self.comments.append(Comment(len(self.comments) + 1, author, text))
@@ -45,6 +46,8 @@ class Forge:
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
         """Return what the API would; an unknown path is an error of the test."""
+        if path in self.odd:
+            return self.odd[path]
         if method != "GET":
             self.written.append((method, path))
         for pattern, of in ROUTES.items():
@@ -64,8 +67,12 @@ def _change(forge: Forge, id: str, text: str) -> dict[str, Any]:
 
 
 def _on_github(forge: Forge) -> list[dict[str, Any]]:
-    kinds = {ME: "Bot", STRANGER: "User"}
-    return [{"id": one.id, "body": one.text, "user": {"type": kinds[one.author]}} for one in forge.comments]
+    users = {
+        ME: {"type": "Bot", "login": "github-actions[bot]"},
+        BOT: {"type": "Bot", "login": "echo[bot]"},
+        STRANGER: {"type": "User", "login": "stranger"},
+    }
+    return [{"id": one.id, "body": one.text, "user": users[one.author]} for one in forge.comments]
 
 
 def _on_gitlab(forge: Forge) -> list[dict[str, Any]]:

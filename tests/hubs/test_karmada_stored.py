@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +17,9 @@ from fleet_components.content.stored import stored
 from fleet_components.model.manifest import Manifest
 from tests.clusters.documents import Document
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, apply, karmada_hub
+from tests.hubs.karmada_story import begun
 from tests.hubs.placements import config, made, namespace
-from tests.hubs.propagation import named, overriding, propagation
+from tests.hubs.propagation import named, overriding, propagation, weighted
 from tests.hubs.test_kubefleet_stored import (
     OBJECTS,
     PATCHES,
@@ -29,6 +33,8 @@ MEMBERS = [KarmadaMember("a"), KarmadaMember("b")]
 CLUSTERS = [
     made("cluster.karmada.io/v1alpha1", "Cluster", one.name) | {"spec": {"syncMode": "Push"}} for one in MEMBERS
 ]
+Objects = Mapping[str, Mapping[str, Any]]
+"""The objects of a member in a namespace, and that itself, by ``Kind/name``."""
 LEFT_OUT = {"annotations", "labels"}
 """Karmada marks what it sends in these; the marks are not the object's."""
 
@@ -46,23 +52,25 @@ def planned(documents: Iterable[Document]) -> FleetPlan:
     return plan
 
 
-def delivered(plan: FleetPlan, member: str) -> Mapping[str, Mapping[str, Any]]:
-    """What a member gets, by ``Kind/name``."""
-    return {
-        f"{data['kind']}/{data['metadata']['name']}": data
-        for decided in plan.subjects
-        if member in decided.deliveries
-        for data in decided.deliveries[member].objects
-    }
+def delivered(plan: FleetPlan, member: str, space: str) -> Objects:
+    """What a member gets, of a namespace and of that itself."""
+    objects = [
+        data for decided in plan.subjects if member in decided.deliveries for data in decided.deliveries[member].objects
+    ]
+    return in_space(objects, space)
 
 
-def sent(karmada: KarmadaHub, member: str, space: str) -> Mapping[str, Mapping[str, Any]]:
+def sent(karmada: KarmadaHub, member: str, space: str) -> Objects:
     """What the control plane sends to a member, of a namespace and of that itself."""
     works = karmada.hub.get("works.work.karmada.io", "-n", f"karmada-es-{member}")
-    manifests = [data for work in works["items"] for data in work["spec"]["workload"]["manifests"]]
+    return in_space((data for work in works["items"] for data in work["spec"]["workload"]["manifests"]), space)
+
+
+def in_space(objects: Iterable[Mapping[str, Any]], space: str) -> Objects:
+    """The objects of a namespace, and that itself."""
     return {
         f"{data['kind']}/{data['metadata']['name']}": data
-        for data in manifests
+        for data in objects
         if space in (data["metadata"].get("namespace"), data["metadata"]["name"])
     }
 
@@ -73,15 +81,15 @@ def read(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**found, "metadata": {key: one for key, one in found["metadata"].items() if key not in LEFT_OUT}}
 
 
-def plaintext(space: str, target: Document) -> Document:
-    """An override policy with patches of fields that an API server has filled in."""
+def plaintext(space: str, target: Document, patches: Iterable[Document], *members: str) -> Document:
+    """An override policy with patches of fields that an API server has filled in, for all members or some."""
     operations = [
         {"path": one["path"], "operator": one["op"], **({"value": one["value"]} if "value" in one else {})}
-        for one in PATCHES[target["kind"]]
+        for one in patches
     ]
     selector = {"apiVersion": target["apiVersion"], "kind": target["kind"], "name": target["metadata"]["name"]}
     name = str(target["kind"]).lower()
-    return overriding(name, space, {"plaintext": operations}, resourceSelectors=[selector])
+    return overriding(name, space, {"plaintext": operations}, *members, resourceSelectors=[selector])
 
 
 def test_overrides_patch_defaults(karmada: KarmadaHub) -> None:
@@ -89,11 +97,11 @@ def test_overrides_patch_defaults(karmada: KarmadaHub) -> None:
     objects = [make(space) for make in OBJECTS]
     selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in objects]
     policy = propagation("all", space, named("a"), resourceSelectors=selectors)
-    overrides = [plaintext(space, one) for one in objects]
+    overrides = [plaintext(space, one, PATCHES[one["kind"]]) for one in objects]
     documents = [namespace(space), *objects, policy, *overrides]
     karmada.apply(documents)
     karmada.settle()
-    ours, theirs = delivered(planned(documents), "a"), sent(karmada, "a", space)
+    ours, theirs = delivered(planned(documents), "a", space), sent(karmada, "a", space)
     assert ours.keys() == theirs.keys()
     assert [f"{key}: {one}" for key in ours for one in differences(read(ours[key]), read(theirs[key]))] == []
     assert ours["Deployment/web"]["spec"]["replicas"] == 3
@@ -110,7 +118,7 @@ def test_a_template_is_matched_in_the_preferred_version_of_its_kind(
     karmada.apply(documents)
     karmada.settle()
     key = f"{written['kind']}/web"
-    assert (key in sent(karmada, "a", space)) is (key in delivered(planned(documents), "a")) is matches
+    assert (key in sent(karmada, "a", space)) is (key in delivered(planned(documents), "a", space)) is matches
 
 
 def test_what_karmada_leaves_out(karmada: KarmadaHub) -> None:
@@ -127,7 +135,7 @@ def test_what_karmada_leaves_out(karmada: KarmadaHub) -> None:
     documents = [skipped, lease, config("c", space, a="1"), config("c", "default", a="1"), policy]
     apply(karmada.hub, documents)  # which makes no namespace before the one with the label
     karmada.settle()
-    assert sent(karmada, "a", space).keys() == delivered(planned(documents), "a").keys() == {"ConfigMap/c"}
+    assert sent(karmada, "a", space).keys() == delivered(planned(documents), "a", space).keys() == {"ConfigMap/c"}
     assert sent(karmada, "b", "default") == {}
 
 
@@ -138,4 +146,54 @@ def test_a_namespace_comes_to_every_member_by_itself(karmada: KarmadaHub) -> Non
     karmada.apply(documents)
     karmada.settle()
     assert sent(karmada, "b", space).keys() == {f"Namespace/{space}"}
-    assert sent(karmada, "a", space).keys() == delivered(planned(documents), "a").keys()
+    assert sent(karmada, "a", space).keys() == delivered(planned(documents), "a", space).keys()
+
+
+def fleet_of(rng: random.Random, seed: int, number: int) -> list[Document]:
+    """A random policy, with what it places and overrides of that."""
+    space = f"random-{seed}-{number}"
+    objects = [make(space) for make in rng.sample(OBJECTS, 3)]
+    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in objects]
+    # Not of the same weight: who gets the last replica then depends on the uid of the binding.
+    chosen = rng.choice([named("a"), named("b"), named("a", "b"), {}, weighted(a=2, b=1), weighted(a=1, b=3)])
+    found = [namespace(space), *objects, propagation("all", space, chosen, resourceSelectors=selectors)]
+    for one in rng.sample(objects, 2):
+        members = rng.choice([(), ("a",), ("b",)])
+        # Without the default that goes with it, which a hub has and a file has not, a member refuses another type.
+        patches = [patch for patch in PATCHES[one["kind"]] if not patch["path"].startswith("/spec/strategy")]
+        found.append(plaintext(space, one, [rng.choice(patches)], *members))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_files_and_the_observed_hub_decide_alike(karmada: KarmadaHub, seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    documents = [document for number in range(5) for document in fleet_of(rng, seed, number)]
+    spaces = [one["metadata"]["name"] for one in documents if one["kind"] == "Namespace"]
+    with begun(karmada, tmp_path / "fleet", ()) as story:
+        story.begin(*documents)
+        ours, observed = planned(documents), story.quiet()
+        wrong: list[str] = []
+        for member, space in product("ab", spaces):
+            files, seen = (without_spaces(delivered(plan, member, space)) for plan in (ours, observed))
+            wrong += unlike(f"{member}, files and hub", files, without_spaces(sent(karmada, member, space)))
+            wrong += unlike(f"{member}, files and observation", observed_too(files), observed_too(seen))
+        assert not wrong, "\n".join(wrong)
+
+
+def unlike(member: str, ours: Objects, theirs: Objects) -> list[str]:
+    """Where the objects of a member differ."""
+    found = [f"{member}: {key} is {'there' if key in theirs else 'here'} alone" for key in ours.keys() ^ theirs.keys()]
+    for key in ours.keys() & theirs.keys():
+        found += [f"{member}: {key}: {one}" for one in differences(read(ours[key]), read(theirs[key]))]
+    return found
+
+
+def without_spaces(objects: Objects) -> Objects:
+    """Objects without the Namespace, which a control plane brings to every member, and files where it is needed."""
+    return {key: data for key, data in objects.items() if data["kind"] != "Namespace"}
+
+
+def observed_too(objects: Objects) -> Objects:
+    """Objects that an observation knows of: it asks for no data of Secrets."""
+    return {key: data for key, data in objects.items() if data["kind"] != "Secret"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -57,6 +59,24 @@ def test_it_holds_the_package_its_types_and_its_license_and_nothing_else(wheel: 
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"fleet_components"}
+
+
+SDIST = re.compile(
+    r"fleet_components/.*\.(py|typed|json|yml|yaml|txt|csv)|README\.md|CHANGELOG\.md|LICENSE|constraints\.txt"
+    r"|pyproject\.toml|PKG-INFO|\.gitignore"
+)
+
+
+def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(wheel: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(REPOSITORY)]
+    subprocess.run(command, check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
+    assert [name for name in names if not SDIST.fullmatch(name)] == []
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO"} <= {*names}
+    packaged = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("fleet_components/")}
+    assert {name for name in names if name.startswith("fleet_components/")} == packaged
 
 
 def test_the_core_schedules_without_any_extra(installed: Path) -> None:

@@ -22,6 +22,7 @@ from tests.forges.fake import TOKEN
 
 HEADER = "apiVersion: fleet-components/v1\nkind: Observation\nspec: {{asOf: {}}}\n"
 """The header of an observed directory, of a time."""
+INSTALL = "pip install --no-index --find-links /wheels 'fleet-components[cli]'"
 NO_COMMIT = "0" * 40
 STUB = """\
 #!/bin/sh
@@ -56,10 +57,14 @@ class Job:
     Attributes:
         repository: the checkout.
         stub: where the prepared review is, and what was asked is written to.
+        said: what ``fleet init`` has printed.
+        merged: the commit that a forge makes of main and the branch, and that it builds.
     """
 
     repository: Path
     stub: Path
+    merged: str = NO_COMMIT
+    said: str = ""
 
     @classmethod
     def written(cls, ci: str, top: Path, *more: str) -> Job:
@@ -67,15 +72,21 @@ class Job:
         job = cls(top / "repository", top / "stub")
         for folder in (job.repository / ".git", job.stub):
             folder.mkdir(parents=True)
-        done = CliRunner().invoke(fleet, ["init", str(job.repository / "fleet"), "--ci", ci, *more])
+        source = () if {"--install", "--requirements"} & {*more} else ("--install", INSTALL)
+        words = ["init", str(job.repository / "fleet"), "--ci", ci, *source, *more]
+        done = CliRunner().invoke(fleet, words)
         assert done.exit_code == 0, done.output
+        job.said = done.output
         for name, text in (("fleet", STUB.replace("PYTHON", shlex.quote(sys.executable))), ("pip", "#!/bin/sh\n")):
             (job.stub / name).write_text(text)
             (job.stub / name).chmod(0o755)
         return job
 
-    def branches(self, file: str, old: str, new: str) -> None:
-        """Commit what is there as main, and a branch on which a file has another text; the review is a real one."""
+    def branches(self, file: str, old: str, new: str, also: tuple[str, str, str] | None = None) -> None:
+        """Commit what is there as main, and a branch on which a file has another text; the review is a real one.
+
+        Tags of the names of the base lead to the branch, and what a forge makes of both is checked out.
+        """
         shutil.rmtree(self.repository / ".git")
         (self.stub / "fleet").write_text(
             f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fleet_components.cli "$@"\n'
@@ -85,13 +96,23 @@ class Job:
         self._git("commit", "-q", "-m", "main")
         self._git("update-ref", "refs/remotes/origin/main", "main")
         self._git("switch", "-q", "-c", "change")
+        self._edit(file, old, new)
+        if also:
+            self._edit(*also)
+        self._git("add", ".")
+        self._git("commit", "-q", "-m", "branch")
+        self._git("switch", "-q", "--detach", "main")
+        self._git("merge", "-q", "--no-ff", "-m", "merged", "change")
+        self.merged = self._git("rev-parse", "HEAD").strip()
+        for name in ("main", "origin/main"):
+            self._git("tag", name, "change")
+
+    def _edit(self, file: str, old: str, new: str) -> None:
         path = self.repository / file
         text = path.read_text() if path.exists() else ""
         assert old in text
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text.replace(old, new))
-        self._git("add", ".")
-        self._git("commit", "-q", "-m", "branch")
 
     def observed(self, ci: str) -> None:
         """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
@@ -102,7 +123,7 @@ class Job:
         for file in (*WORKFLOWS[ci], GITLAB):
             (self.repository / file).unlink(missing_ok=True)
         self._git("init", "-q", "-b", "main", ".")
-        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci])
+        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci, "--install", INSTALL])
         assert done.exit_code == 0, done.output
         assert "fleet-observe.yml" in done.output
         self._git("add", ".")
@@ -126,7 +147,7 @@ class Job:
     @property
     def base(self) -> str:
         """The commit of main."""
-        return self._git("rev-parse", "main").strip()
+        return self._git("rev-parse", "refs/heads/main").strip()
 
     def _git(self, *arguments: str) -> str:
         names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
@@ -162,7 +183,7 @@ class Job:
 
 def github(job: Job, environment: Mapping[str, str]) -> int:
     """Run both workflows, with the artifact handed on, and return the status of the check on the pull request."""
-    own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_BASE_REF": "main"}
+    own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_SHA": job.merged}
     own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary"), "LABELS": environment.get("LABELS", "")}
     (job.stub / "temp").mkdir(exist_ok=True)
     review = job.read(".github/workflows/fleet-review.yml")["jobs"]["review"]
@@ -183,7 +204,7 @@ def azure_devops(job: Job, environment: Mapping[str, str]) -> int:
     """Run the steps; a step for which forks are ruled out is left out for them."""
     staging = job.stub / "staging"
     own = {"BUILD_ARTIFACTSTAGINGDIRECTORY": str(staging), "BUILD_SOURCESDIRECTORY": str(job.repository)}
-    own |= {"SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main"}
+    own |= {"BUILD_SOURCEVERSION": job.merged}
     steps = job.read(".azure-pipelines/fleet-review.yml")["steps"]
     fork = environment.get("SYSTEM_PULLREQUEST_ISFORK") == "True"
     kept = [one for one in steps if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))]

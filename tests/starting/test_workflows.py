@@ -15,12 +15,13 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from fleet_components.cli.command import fleet
 from fleet_components.starting.template import template
-from fleet_components.starting.workflow import INSTALL, OBSERVING, WORKFLOWS
+from fleet_components.starting.workflow import OBSERVING, WORKFLOWS
 from tests.cli.test_comment import HOSTILE, MARKER
 from tests.forges.fake import TOKEN, Forge, forge
 from tests.forges.runs import RUNS
-from tests.starting.ci import HEADER, JOBS, Job, observing
+from tests.starting.ci import HEADER, INSTALL, JOBS, Job, observing
 
 check_jsonschema = import_module("check_jsonschema").main  # untyped
 SCHEMAS = {
@@ -109,7 +110,7 @@ def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tm
     job = Job.written(ci, tmp_path)
     job.reviews(HOSTILE, 3)
     assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 3
-    assert served.texts == [MARKER + HOSTILE]
+    assert served.texts == [MARKER + HOSTILE.replace("@everyone", "@\u200beveryone")]
     assert list(job.repository.rglob("hacked")) == []
 
 
@@ -119,12 +120,12 @@ def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, 
     job = Job.written(ci, tmp_path)
     job.reviews("x")
     JOBS[ci](job, RUNS[ci](served, tmp_path, False))
-    base = "0" * 40 if ci == "gitlab" else "origin/main"
+    base = "0" * 40 if ci == "gitlab" else f"{job.merged}^1"
     (asked,) = job.asked
     assert asked.startswith(f"fleet --base {base} --no-program --also markdown=")
     if ci == "gitlab":
         JOBS[ci](job, {**RUNS[ci](served, tmp_path, False), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "f" * 40})
-        assert job.asked[-1] == asked.replace(base, "f" * 40)
+        assert job.asked[-1].startswith(f"fleet --base {'f' * 40} --no-program --also markdown=")
 
 
 @pytest.mark.long
@@ -169,6 +170,24 @@ def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served
     (text,) = served.texts
     assert text.startswith(f"{MARKER}### Fleet")
     assert said in text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("planted", [".fleet-review/review.md", "review/review.md", "linked/review.md"])
+def test_a_review_that_the_branch_brings_is_not_posted(ci: str, planted: str, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path, *MEMBERS)
+    fine = "### Fleet review\n\n**nothing changes**\n"
+    if planted.startswith("linked"):
+        (job.repository / ".fleet-review").symlink_to("linked")
+    job.branches(planted, "", fine, also=("fleet/app.yaml", "kind: Namespace", "kind: {"))
+    environment = RUNS[ci](served, tmp_path, False)
+    assert JOBS[ci](job, {**environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA": job.base}) == 1, job.log
+    (text,) = served.texts
+    assert ("error: fleet/app.yaml:" in text, "nothing changes" in text) == (True, False)
+    if ci == "gitlab":  # an artifact has to be in the checkout
+        assert sorted(path.name for path in (job.repository / ".fleet-review").iterdir()) == ["errors.txt"]
+    assert planted.startswith(".fleet") or (job.repository / planted).read_text() == fine
 
 
 HUB = "apiVersion: v1\nkind: Config  # a 'hub'\n"
@@ -270,9 +289,35 @@ def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_
         for step in job_["steps"]
         if "uses" in step
     ]
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", one) for one in every)
+    assert all(one.startswith("actions/") for one in every)
     (checkout,) = [step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")]
     assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+
+
+def test_every_action_is_a_commit_with_its_release_and_is_kept_up_to_date(tmp_path: Path) -> None:
+    job = Job.written("github", tmp_path)
+    job.observed("github")
+    text = "".join(file.read_text() for file in files("github", job))
+    used = re.findall(r"uses: (.*)", text)
+    assert len(used) >= 6
+    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one)] == []
+    assert len({one.partition("@")[0] for one in used}) == len(set(used)), "one commit of each action"
+    updater = job.repository / ".github/dependabot.yml"
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.dependabot", str(updater)])
+    assert done.exit_code == 0, done.output
+    (one,) = yaml.safe_load(updater.read_text())["updates"]
+    assert (one["package-ecosystem"], one["directory"]) == ("github-actions", "/")
+
+
+@pytest.mark.parametrize("name", [".github/dependabot.yml", ".github/dependabot.yaml"])
+def test_an_updater_that_is_there_stays(name: str, tmp_path: Path) -> None:
+    there = tmp_path / "repository" / name
+    there.parent.mkdir(parents=True)
+    there.write_text("version: 2\n")
+    job = Job.written("github", tmp_path)
+    assert there.read_text() == "version: 2\n"
+    assert [one.name for one in there.parent.glob("dependabot.*")] == [there.name]
+    assert "let .github/dependabot.yml have package-ecosystem: github-actions" in job.said
 
 
 @pytest.mark.parametrize("ci", JOBS)
@@ -290,6 +335,59 @@ def test_the_command_that_installs_is_the_one_that_was_given(ci: str, tmp_path: 
     found = [text for file in files(ci, job) for text in scripts(yaml.safe_load(file.read_text()))]
     assert given in [text.strip() for text in found]
     assert INSTALL not in "".join(found)
+
+
+REQUIREMENTS = """\
+# by pip-compile
+--index-url https://index.example/simple
+attrs==26.1.0 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+    # via fleet-components
+fleet-components[cli] @ https://files.example/a.whl ; python_version > '3' --hash=sha256:cc
+"""
+LISTED = [
+    "--index-url https://index.example/simple",
+    "attrs==26.1.0 --hash=sha256:aa --hash=sha256:bb",
+    "fleet-components[cli] @ https://files.example/a.whl ; python_version > '3' --hash=sha256:cc",
+]
+PIP = '#!/bin/sh\necho "$*" >> "$STUB/pip-asked"\ncat /dev/stdin >> "$STUB/pip-asked"\n'
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_a_job_installs_what_it_lists_itself_by_its_hashes(ci: str, served: Forge, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(REQUIREMENTS)
+    job = Job.written(ci, tmp_path, "--requirements", str(tmp_path / "list.txt"))
+    (job.stub / "pip").write_text(PIP)
+    (tmp_path / "list.txt").write_text("what a branch makes of the file has no say")
+    job.reviews("x")
+    assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 0, job.log
+    asked = (job.stub / "pip-asked").read_text().splitlines()
+    assert asked[:4] == ["install --require-hashes -r /dev/stdin", *LISTED]
+    done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
+    assert done.exit_code == 0, done.output
+
+
+OURS = "fleet-components @ https://files.example/a.whl --hash=sha256:cc\n"
+UNFIT = {
+    "no hash": (f"{OURS}attrs==26.1.0\n", "has no --hash: attrs==26.1.0"),
+    "a file": (f"{OURS}-r other.txt --hash=sha256:aa\n", "names a file that a job does not have"),
+    "the checkout": (f"{OURS}-e . --hash=sha256:aa\n", "names a file that a job does not have"),
+    "an expression": (f"{OURS}a==1 --hash=${{{{ secrets.A }}}}\n", "a CI system would read it otherwise"),
+    "a command": (f"{OURS}a==1 --hash=\x1b[2J\n", "a CI system would read it otherwise"),
+    "not the package": ("attrs==26.1.0 --hash=sha256:aa\n", "does not list fleet-components"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_requirements_that_no_job_could_install_are_refused(name: str, tmp_path: Path) -> None:
+    text, said = UNFIT[name]
+    (tmp_path / "list.txt").write_text(text)
+    words = ["init", str(tmp_path / "fleet"), "--ci", "github", "--requirements", str(tmp_path / "list.txt")]
+    (tmp_path / ".git").mkdir()
+    result = CliRunner().invoke(fleet, words)
+    assert (result.exit_code, said in result.stderr) == (1, True), result.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "list.txt"]
 
 
 @pytest.mark.parametrize(

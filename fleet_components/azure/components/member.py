@@ -20,7 +20,7 @@ from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subnet_roles import asked_principal, subnet_roles
-from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
+from fleet_components.azure.components.subscription import Subscriptions, default_subscription, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost
@@ -91,7 +91,7 @@ class AzureMember(pulumi.ComponentResource):
         self.held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self))
         after = pulumi.ResourceOptions(depends_on=[self.held])
         self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), after)
-        self.record = cluster_record(args.member, table)
+        self.record = cluster_record(args.member, table, default_subscription(self._given))
         self._identifier = _identifier(args.member)
         self.cluster = None
         self._accepted: dict[str, pulumi.Output[dict[str, str]]] = {}

@@ -55,6 +55,14 @@ def configured_subscription() -> str:
     return configured.strip().lower()
 
 
+def default_subscription(opts: pulumi.ResourceOptions | None) -> str:
+    """Return the subscription of what has these options and names none; empty if it is unknown when a fleet is planned.
+
+    That of an explicit provider is known only once the provider is.
+    """
+    return "" if has_azure_provider(opts) else configured_subscription()
+
+
 @attrs.define(eq=False)
 class Subscriptions:
     """The subscriptions of one fleet, with a provider for each one that its own provider does not reach.

@@ -7,6 +7,7 @@ import pulumi
 
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs, everything_of, things_declared
 from fleet_components.azure.components.removal import RemovalGuard
+from fleet_components.azure.components.subscription import default_subscription
 from fleet_components.azure.declarations.together import declarations_among
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refuse, refusing
@@ -47,6 +48,8 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
             or something would be deleted that no token allows.
     """
     expect(provision, name, args, FleetArgs, opts)
+    source = args.source.in_subscription(default_subscription(opts))
+    args = args if source is args.source else attrs.evolve(args, source=source)
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
     declared = declarations_among(args.source.catalogue.manifests)

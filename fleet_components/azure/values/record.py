@@ -11,13 +11,19 @@ from fleet_components.model.cluster import Cluster, Usage
 from fleet_components.model.karmada.resource_models import summarize
 
 
-def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
-    """Return the member as the scheduler sees it. It must be valid."""
+def cluster_record(member: FleetMember, table: SizeTable, subscription: str = "") -> Cluster:
+    """Return the member as the scheduler sees it. It must be valid.
+
+    Args:
+        member: the member.
+        table: the VM sizes.
+        subscription: the subscription of a cluster of Azure whose declaration names none; empty if it is unknown.
+    """
     pools = member.node_pools
     nodes = nodes_of(pools, member.region, table, member.default_max_pods)
     return Cluster(
         name=member.name,
-        labels={**member.labels, **automatic_labels(member)},
+        labels={**member.labels, **automatic_labels(member, subscription)},
         taints=member.taints,
         properties=properties_of(nodes, member.observed) if pools else capacities_of(member.observed),
         usage=usage_of(nodes, member.observed) if pools else Usage(available=member.observed.available),
@@ -29,17 +35,17 @@ def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
     )
 
 
-def automatic_labels(member: FleetMember) -> Mapping[str, str]:
+def automatic_labels(member: FleetMember, subscription: str = "") -> Mapping[str, str]:
     """Return the labels that Azure adds to a member (Microsoft, "member cluster labels", 2026-10-06).
 
-    A cluster outside of Azure gets none. The subscription is left out if it is not declared.
+    A cluster outside of Azure gets none. The subscription is left out if it is unknown.
     """
     if member.cluster is None:
         return {}
     labels = {
         "fleet.azure.com/location": member.region,
         "fleet.azure.com/resource-group": member.cluster.resource_group,
-        "fleet.azure.com/subscription-id": member.cluster.subscription,
+        "fleet.azure.com/subscription-id": member.cluster.subscription or subscription,
         "fleet.azure.com/cluster-name": member.cluster.name,
         "fleet.azure.com/member-name": member.name,
     }

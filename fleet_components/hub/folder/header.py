@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
-from fleet_components.content.observed import MEND, UPGRADE
+from fleet_components.content.observed import MEND, UPGRADE, read_part
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.folder.paths import HEADER
@@ -205,16 +205,16 @@ def releases_in(folder: Path) -> dict[str, str]:
     """Return the name of the release in the header of an observed directory, by the setting that names it; empty if
     the header has none.
     """
-    with suppress(FleetError, OSError):
-        header = read_header((folder / HEADER).read_bytes(), HEADER)
+    with suppress(FleetError, OSError, UnreadableError):
+        header = read_header(read_part(folder, HEADER), HEADER)
         return {header.system.value: header.release} if header.release else {}
     return {}
 
 
 def has_hub(folder: Path) -> bool:
     """Return whether an observed directory is of a hub; one whose header is damaged is taken for one."""
-    with suppress(FleetError, OSError):
-        return read_header((folder / HEADER).read_bytes(), HEADER).hub
+    with suppress(FleetError, OSError, UnreadableError):
+        return read_header(read_part(folder, HEADER), HEADER).hub
     return True
 
 

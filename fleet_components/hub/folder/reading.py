@@ -11,8 +11,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.load import readable
-from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed, links_in, read_part
 from fleet_components.content.three_way import Shape, is_shape
 from fleet_components.content.walk import files_below
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
@@ -107,6 +106,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
     if not is_observed(folder):
         hint = f"fleet observe --hub KUBECONFIG --out {folder}"
         raise FleetError([Problem(f"is not an observed directory: it has no {HEADER}", hint=hint, file=str(folder))])
+    check_links(folder)
     header = read_header(_text(folder, HEADER), str(folder / HEADER))
     inventory = read_inventory(folder)
     resources, files, problems = list[StoredResource](), dict[str, str](), list[Problem]()
@@ -139,6 +139,19 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)
     return read
+
+
+def check_links(folder: Path) -> None:
+    """Check that no link leads out of what an observed directory remembers, nor to another part of it.
+
+    Raises:
+        FleetError: there are some.
+    """
+    what = "is a link, which an observation never writes, and which is not followed"
+    hint = f"remove it, or go back to the last commit of the folder {MEMORY}/"
+    linked = [Problem(what, hint=hint, file=str(path)) for path in links_in(folder)]
+    if linked:
+        raise FleetError(linked)
 
 
 def _fleet(folder: Path) -> FleetResource | None:
@@ -252,7 +265,7 @@ def _check_digests(folder: Path, memory: Mapping[str, str]) -> None:
 
 def _text(folder: Path, path: str) -> bytes:
     try:
-        return read_regular(folder / path)
+        return read_part(folder, path)
     except OSError as error:
         raise FleetError([Problem(f"cannot be read: {error.strerror}", hint=MEND, file=str(folder / path))]) from None
     except UnreadableError as error:

@@ -42,7 +42,7 @@ from fleet_components.hub.folder.paths import (
     object_files,
     part_of,
 )
-from fleet_components.hub.folder.reading import Inventory, read_inventory, system_of_members
+from fleet_components.hub.folder.reading import Inventory, check_links, read_inventory, system_of_members
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
@@ -98,6 +98,7 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
         FleetError: the directory is one already, or is none, or that of another system; it has
             files in the way, or cannot be written; another run has made it meanwhile.
     """
+    check_links(folder)
     _check(folder, observation, update)
     if problems := tuple(_unreadable(observation)):
         raise FleetError(problems)

@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 _NONE = -1
 """Stands for no override rules where a number is kept."""
 _COMPARED = "compared only (ReportDiff): nothing is written; previews and updates ask the members for what differs"
-_STATUS_STAYS = (
-    "with statusReportingScope NamespaceAccessible a hub sets Scheduled to False, and everything stays as it was"
-)
-_STATUS_HINT = "choose the other namespace with a placement of another name"
+MOVED_STATUS_HINT = "choose the other namespace with a placement of another name"
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
 
@@ -233,18 +230,28 @@ def _faults(request: PlacementSubject, before: PlacementRecord) -> Iterator[Prob
 
 
 def _moved_status(request: PlacementSubject, before: PlacementRecord) -> Iterator[Problem]:
-    """Yield a problem if the namespace in which the status can be read would become another one.
+    """Yield a problem if the namespace in which the status can be read would become another one."""
+    namespace = moves_from(request, before)
+    if namespace:
+        yield Problem(
+            f"chooses the namespace {request.reports_in} instead of {namespace}, which statusReportingScope "
+            "NamespaceAccessible does not allow",
+            ("spec", "resourceSelectors"),
+            MOVED_STATUS_HINT,
+            subject=request.key,
+        )
 
-    A hub stores the change, sets Scheduled to False, and leaves everything as it was.
+
+def moves_from(request: PlacementSubject, before: PlacementRecord) -> str:
+    """Return the namespace in which the status has been readable if it would be another one now; empty if it stays.
 
     Source: KubeFleet v0.3.1, validateNamespaceSelectorConsistency in
     pkg/controllers/placement/namespace_status_sync.go.
     """
     content = before.contents.get(before.revision, ())
     namespaces = [Manifest(data).name for data in content if (data["apiVersion"], data["kind"]) == ("v1", "Namespace")]
-    if request.reports_in and namespaces and request.reports_in not in namespaces:
-        what = f"chooses the namespace {request.reports_in} instead of {namespaces[0]}: {_STATUS_STAYS}"
-        yield Problem(what, ("spec", "resourceSelectors"), _STATUS_HINT, subject=request.key)
+    moves = request.reports_in and namespaces and request.reports_in not in namespaces
+    return namespaces[0] if moves else ""
 
 
 def _under(strategy: RollingUpdate | External, runs: RunsInForce | None) -> RollingUpdate | External:

@@ -25,7 +25,7 @@ from fleet_components.model.release import Release
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.kubefleet.overrides import Shapes, reader, rule_path
-from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
+from fleet_components.plan.kubefleet.place import MOVED_STATUS_HINT, PlacementOutcome, moves_from, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
@@ -43,7 +43,10 @@ from fleet_components.scheduler.kubefleet.proposals import proposals
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.scheduler.proposals import Proposals
 
-_FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
+_STAYS = (
+    "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub sets Scheduled to "
+    "False, and everything stays as it was"
+)
 
 
 @attrs.frozen
@@ -72,10 +75,11 @@ class PlacementSubject(Subject[PlacementRecord]):
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
         overrides: the overrides that select any of its objects.
-        shapes: the custom kinds of its objects whose definition is known; none without overrides.
+        shapes: the custom kinds of its objects whose definition is known.
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
+        moves_to: the other namespace that it is to report in, which a hub refuses; empty if there is none.
         labels: labels of the placement itself, which nothing is decided by.
         standing_on: returns its objects that stand on a member.
         release: the release of KubeFleet.
@@ -110,6 +114,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
+    moves_to: str = ""
     labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     standing_on: StandingOn = attrs.field(default=nothing_on, eq=False, repr=False)
     release: Release = RELEASE
@@ -157,8 +162,26 @@ class PlacementSubject(Subject[PlacementRecord]):
         return place(self, before.completed(self.content))
 
     def on_hub(self, before: PlacementRecord) -> Self:
-        """Return the placement as a hub rolls it out, which sees no change in what it stores alike."""
-        return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
+        """Return the placement as a hub rolls it out.
+
+        It sees no change in what it stores alike. Where the namespace of the status would be another one it ignores
+        selectors and policy.
+        """
+        namespace = moves_from(self, before)
+        if not namespace:
+            return attrs.evolve(self, content=before.settled(self.content, reader(self.shapes)))
+        what = _STAYS.format(self.reports_in, namespace)
+        warning = Problem(what, ("spec", "resourceSelectors"), MOVED_STATUS_HINT, subject=self.key)
+        return attrs.evolve(
+            self,
+            content=before.contents[before.revision],
+            policy=before.memory.policy,
+            reports_in=namespace,
+            moves_to=self.reports_in,
+            selected=(),
+            skipped=(),
+            warnings=(*self.warnings, warning),
+        )
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
@@ -270,7 +293,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
             "overrides": [one.manifest.data for one in self.overrides],
-            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()},
+            "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()} if self.overrides else {},
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,

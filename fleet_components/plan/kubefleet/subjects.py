@@ -84,7 +84,7 @@ def placement_subjects(
             reports_in=placement.spec.reports_in,
             labels=policy.labels,
             overrides=concerned,
-            shapes=source.custom.shapes(content) if concerned else {},
+            shapes=source.custom.shapes(content),
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
             release=release,

@@ -150,21 +150,21 @@ def _what_it_starts_from(document: Document) -> str:
     return "; ".join(parts)
 
 
-def gone_in_view(document: Document) -> list[str]:
-    """Return the names of the subjects that go, as far as the view is about them."""
+def gone_in_view(document: Document) -> list[tuple[str | None, str]]:
+    """Return the subjects that go, as far as the view is about them, each with the fleet to name and its name."""
     view, gone = document["view"], document["gone"]
     there = {item["subject"] for item in gone["objects"] if item["member"] == view["member"]}
     return [
-        name
-        for name in gone["subjects"]
+        (fleet, name)
+        for fleet, name in zip(gone["ofFleets"], gone["subjects"], strict=True)
         if (not view["only"] or not {name, name.partition("/")[2]}.isdisjoint(view["only"]))
         and (not view["member"] or name in there)
     ]
 
 
 def _gone(document: Document) -> Iterator[str]:
-    split = (name.split("/", 1) for name in gone_in_view(document))
-    gone: list[Document] = [{"ofFleet": None, "kind": kind, "key": key} for kind, key in split]
+    split = ((fleet, *name.split("/", 1)) for fleet, name in gone_in_view(document))
+    gone: list[Document] = [{"ofFleet": fleet, "kind": kind, "key": key} for fleet, kind, key in split]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if is_narrow(document):

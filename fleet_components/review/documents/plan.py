@@ -72,6 +72,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
         "version": VERSION,
+        "disregarded": list(surveyed.disregarded),
         "headline": [],
         "view": {"all": view.all, "only": list(view.only), "member": view.member or None},
         "fleet": surveyed.subject,
@@ -100,6 +101,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "joining": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_new],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
+            "ofFleets": [fleet for fleet, plan in of_fleets for _ in plan.gone],
             "members": [member_of(fleet, name) for fleet, plan in of_fleets for name in plan.members_gone],
             "objects": [departure_document(departure) for plan in plans for departure in plan.departures],
             "summary": [

@@ -186,6 +186,7 @@ _COUNTED = dict.fromkeys((*_CHANGES, "same"), _NUMBER)
 _PLAN: Schema = _object(
     _OF_PROJECTS,
     version={"const": VERSION},
+    disregarded=_TEXTS,
     headline={**_TEXTS, "minItems": 3, "maxItems": 3},
     view=_object(all=_TRUTH, only=_TEXTS, member=_MAYBE_TEXT),
     fleet={"anyOf": [_object(paths=_TEXTS, stack=_TEXT), _object(project=_TEXT, stack=_TEXT, directory=_TEXT)]},
@@ -239,6 +240,7 @@ _PLAN: Schema = _object(
     joining=_TEXTS,
     gone=_object(
         subjects=_TEXTS,
+        ofFleets=_list(_MAYBE_TEXT),
         members=_TEXTS,
         objects=_list(_shared("departure")),
         summary=_list(_object(weight=_one_of("lost", "left", "moved"), text=_TEXT)),

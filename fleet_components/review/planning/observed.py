@@ -11,7 +11,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.observed import observed_above, observed_in
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.observed import observed_above, observed_in, read_part
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
@@ -213,7 +214,7 @@ def later_observation(
     headers = headers_below(places, repository.entries(commit))
     with repository.written(commit, headers) as written:
         for entry in headers:
-            with suppress(FleetError, OSError):
-                found = read_header((written.folder / entry.path).read_bytes(), entry.path)
+            with suppress(FleetError, OSError, UnreadableError):
+                found = read_header(read_part(written.folder, entry.path), entry.path)
                 if found.as_of > as_of:
                     yield f"{ref} has an observation of {told_time(found.as_of)}, later than this one: merge it in"

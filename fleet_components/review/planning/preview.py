@@ -27,7 +27,7 @@ from fleet_components.review.planning.program import (
     from_here,
     inside,
     located,
-    refused_plan,
+    refused_plans,
     run_main,
     what_ended,
 )
@@ -154,8 +154,8 @@ def preview(project: Project, command: CommandLine) -> Preview:
         settings = read_stack_config(project, name, command.config)
         stacks = _outputs_of_others(command)
         run, mocks = _run(project, organization, name, command, settings, stacks)
-    refused = refused_plan(run.error)
-    plans = (*mocks.plans, *([refused] if refused else []))
+    refused = refused_plans(run.error)
+    plans = refused or tuple(mocks.plans)
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     said = tuple(_said(plans))
     # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
@@ -355,7 +355,7 @@ def _run(
             stacks=stacks,
             mocks=lambda _: mocks,
         )
-    problems = () if refused_plan(run.error) else mocks.problems or what_ended(run.error, project)
+    problems = () if refused_plans(run.error) else mocks.problems or what_ended(run.error, project)
     if problems:
         raise FleetError(located(problem, project, settings) for problem in problems)
     return run, mocks

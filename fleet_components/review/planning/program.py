@@ -67,9 +67,9 @@ def run_main(project: Project) -> None:
     runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
 
 
-def refused_plan(error: BaseException | None) -> FleetPlan | None:
-    """Return the plan that a program refused to carry out; None if it did not refuse one."""
-    return next((one.plan for one in behind(error) if isinstance(one, RefusedPlanError)), None)
+def refused_plans(error: BaseException | None) -> tuple[FleetPlan, ...]:
+    """Return the plans of the fleets of a program that refused to carry one out; none if it did not refuse."""
+    return next((one.plans for one in behind(error) if isinstance(one, RefusedPlanError)), ())
 
 
 def what_ended(error: BaseException | None, project: Project) -> list[Problem]:

@@ -31,6 +31,12 @@ _NO_LONGER = 4096
 """Largest size of a link or of a pointer of Git LFS, in bytes."""
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_RULES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+"""Places in which git looks for a name, in its order; the first one counts there."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_OF_COMMIT = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})(\^\d*)?")
+_ABBREVIATED = re.compile(r"[0-9a-f]{4,64}")
+_END_OF_NAME = re.compile(r"[~^:]|@\{")
 _PIECE = 2**20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -97,8 +103,13 @@ class Repository:
         """Return the commit that a name stands for.
 
         Raises:
-            FleetError: there is none.
+            FleetError: there is none, or it stands for several: whoever may push a tag could shadow
+                a branch.
         """
+        meant = self._meanings(ref)
+        if len(meant) > 1:
+            what = f'"{ref}" is ambiguous in this clone: it may be {few(meant)}'
+            raise FleetError([Problem(what, hint=f"give one of them in full, as {meant[-1]}")])
         if found := self._commit(ref):
             return found
         raise FleetError([Problem(f'there is no commit "{ref}" in this clone', hint=self._fetching(ref))])
@@ -152,12 +163,36 @@ class Repository:
 
     def _commit(self, ref: str) -> str:
         """Return the commit that a name stands for; empty if there is none."""
-        # A name never begins with a dash, so it is not taken for an option.
-        if not ref or ref.startswith("-") or not ref.isprintable():
+        # A name never begins with a dash, so it is not taken for an option; and ":/TEXT" searches what others write.
+        if not ref or ref.startswith(("-", ":")) or not ref.isprintable():
             return ""
+        name = _name_in(ref)
+        if name.startswith("refs/") and name not in self._refs([name]):
+            return ""  # a tag could have this whole name
         with suppress(GitError):
             return self.git.line("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         return ""
+
+    def _meanings(self, ref: str) -> list[str]:
+        """Return all that a name may stand for, by the rules of gitrevisions: full names, and objects.
+
+        ``HEAD``, a name below ``refs/`` and a whole commit come first by these rules, so that nothing shadows them.
+        """
+        name = _name_in(ref)
+        if name in ("", "HEAD") or _COMMIT.fullmatch(name) or name.startswith("refs/"):
+            return []
+        refs = self._refs([rule.format(name) for rule in _RULES])
+        if refs and _ABBREVIATED.fullmatch(name):
+            with suppress(GitError):
+                refs += filter(None, self.git.line("rev-parse", f"--disambiguate={name}").split("\n"))
+        return refs
+
+    def _refs(self, names: Sequence[str]) -> list[str]:
+        """Return those of some full names that there are, in their order."""
+        with suppress(GitError):
+            found = self.git.line("for-each-ref", "--format=%(refname)", *names).split("\n")
+            return [name for name in names if name in found]
+        return []
 
     def _fetching(self, ref: str) -> str:
         """Return how to get what a name stands for."""
@@ -187,6 +222,16 @@ class Written:
 
     folder: Path
     notes: tuple[str, ...] = ()
+
+
+def _name_in(ref: str) -> str:
+    """Return the name in a revision, without what follows it: ``main`` of ``main~2``."""
+    return _END_OF_NAME.split(ref, maxsplit=1)[0]
+
+
+def is_spelled_out(ref: str) -> bool:
+    """Return whether a name is a whole commit, or a parent of one: no branch and no tag is meant."""
+    return bool(_OF_COMMIT.fullmatch(ref))
 
 
 def below(paths: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

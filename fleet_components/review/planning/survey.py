@@ -145,6 +145,7 @@ class Survey:
         observed: what is remembered of the hub that the plan starts from; None where it starts from
             no hub.
         hub_only: changes of policies that only that hub carries out.
+        disregarded: what a reviewed branch says of hubs, and what is not believed, in words.
         after: returns the state after the update, as ``--state`` takes it; not to be called where
             that is refused.
     """
@@ -160,6 +161,7 @@ class Survey:
     standing: Standing = Standing()
     observed: Remembered | None = None
     hub_only: tuple[HubOnlyChange, ...] = ()
+    disregarded: tuple[str, ...] = ()
     after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
     @property

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from pathlib import Path, PurePosixPath
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-from fleet_components.content.confined import within
-from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.delivered import delivered
@@ -26,9 +20,10 @@ from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.member_changes import members_changed
-from fleet_components.review.planning.observed import headers_below, later_observation
+from fleet_components.review.planning.observed import later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
-from fleet_components.review.planning.repository import Entry, Repository, Written, below
+from fleet_components.review.planning.repository import Repository
+from fleet_components.review.planning.sides import Copy, Side, SideError, apart
 from fleet_components.review.planning.standing import changed_by_both, on_both
 from fleet_components.review.planning.survey import (
     PIPED,
@@ -38,7 +33,6 @@ from fleet_components.review.planning.survey import (
     project_among,
     survey,
 )
-from fleet_components.scheduler.plugins import forget_plugins
 
 
 @attrs.frozen
@@ -83,180 +77,66 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
     commit = repository.merge_base(base, head or "HEAD")
     side = Side.of(repository, commit, base, places)
     reviewed = Side.of(repository, repository.commit(head), head, places) if head else None
-    command = _on_its_hub(paths, command, reviewed)
-    mine = _Reviewed(paths, command, repository.top, reviewed)
-    found = _on_what_runs(mine, side) if command.state.file else _as_if_new(mine, side)
-    observed = command.state.observed
+    mine = _on_its_hub(_Reviewed(paths, command, repository.top, reviewed), reviewed, side)
+    found = _on_what_runs(mine, side) if mine.command.state.file else _as_if_new(mine, side)
+    observed = mine.command.state.observed
     later = later_observation(repository, base, places, observed.as_of) if observed else ()
-    notes = (*found.notes, *(reviewed.notes if reviewed else ()), *later)
-    return attrs.evolve(found, notes=tuple(dict.fromkeys(notes)))
+    notes = (*found.notes, *(mine.side.notes if mine.side else ()), *later)
+    surveyed = attrs.evolve(found.survey, disregarded=mine.disregarded)
+    return attrs.evolve(found, survey=surveyed, notes=tuple(dict.fromkeys(notes)))
 
 
-def _on_its_hub(paths: Sequence[Path], command: CommandLine, reviewed: Side | None) -> CommandLine:
-    """Return the options with the state that the reviewed side remembers of its hub, if it is an
+def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
+    """Return the reviewed side on the state that the base remembers of its hub, if that is an
     observed directory.
 
-    Raises:
-        FleetError: the side cannot be read, or what it remembers is damaged.
-    """
-    if reviewed and (reviewed.missing or not headers_below(reviewed.places, reviewed.entries)):
-        return command
-    with reviewed.inside() if reviewed else nullcontext(paths) as there:
-        found = command if project_among(there, command) else on_hub(there, command)
-        if found.state is not command.state and found.state.problems:
-            raise FleetError(found.state.problems)
-    return found
-
-
-class SideError(FleetError):
-    """A commit that was read cannot be planned; the problems name its files as git does."""
-
-
-@attrs.define
-class Side:
-    """One commit of the repository, with the paths that are planned.
-
-    Attributes:
-        repository: the repository.
-        commit: the commit.
-        name: how it is called in words: ``the merge base 1a2b3c4 of main``.
-        label: what its files are called by, as for ``git show LABEL:FILE``.
-        places: the paths, relative to the top of the repository.
-        entries: what the commit has.
-        notes: what is to be said of its files, once they were read.
-    """
-
-    repository: Repository
-    commit: str
-    name: str
-    label: str
-    places: Sequence[PurePosixPath]
-    entries: Mapping[str, Entry]
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, repository: Repository, commit: str, ref: str, places: Sequence[PurePosixPath]) -> Side:
-        """Return the side of a commit on the way to a name.
-
-        Raises:
-            FleetError: the commit cannot be listed.
-        """
-        short, same = repository.short(commit), repository.commit(ref) == commit
-        name = f"{ref} at {short}" if same else f"the merge base {short} of {ref}"
-        return cls(repository, commit, name, ref if same else short, places, repository.entries(commit))
-
-    @property
-    def missing(self) -> list[str]:
-        """The paths that the commit does not have."""
-        return [str(place) for place in self.places if not below([place], self.entries)]
-
-    def planned(self, command: CommandLine) -> Survey:
-        """Plan the commit.
-
-        Raises:
-            FleetError: it cannot be read.
-            SideError: it cannot be planned.
-        """
-        asked = self.asked(command)
-        with command.watch(self.name), self.inside() as paths:
-            return survey(paths, asked)
-
-    def asked(self, command: CommandLine) -> CommandLine:
-        """Return the options with the projects of other stacks as the commit has them, for its directory."""
-        others = [attrs.evolve(one, folder=self._here(one.folder)) if one.folder else one for one in command.others]
-        return attrs.evolve(command, others=tuple(others))
-
-    def _here(self, folder: Path) -> Path:
-        try:
-            return Path(self.repository.place(folder))
-        except FleetError:  # a project of another repository has one side only
-            return folder.absolute()
-
-    @contextmanager
-    def inside(self) -> Iterator[list[Path]]:
-        """Run the body in a directory that has what the commit has, and yield the paths there.
-
-        Raises:
-            FleetError: the commit cannot be read.
-            SideError: the body has raised a FleetError, whose problems are those of this commit.
-        """
-        asked = [place for place in self.places if str(place) not in self.missing]
-        # A program may import whatever the repository has.
-        program = any(place.name.startswith("Pulumi.") or self._has_project(place) for place in asked)
-        entries = list(self.entries.values()) if program else below(asked, self.entries)
-        with self.repository.written(self.commit, entries) as written:
-            self.notes = tuple(f"{self.label}: {note}" for note in written.notes)
-            with self._told(written), apart(written.folder, at=written.folder):
-                for place in asked:
-                    if not within(written.folder / place, written.folder):
-                        hint = "give the path that it leads to"
-                        raise FleetError([Problem("is a link that leads out of it", file=str(place), hint=hint)])
-                yield [Path(place) for place in asked]
-
-    def _has_project(self, place: PurePosixPath) -> bool:
-        return any(str(place / name) in self.entries for name in ("Pulumi.yaml", "Pulumi.yml"))
-
-    @contextmanager
-    def _told(self, written: Written) -> Iterator[None]:
-        try:
-            yield
-        except FleetError as error:
-            raise SideError([self._of_git(problem, written.folder) for problem in error.problems]) from error
-
-    def _of_git(self, problem: Problem, folder: Path) -> Problem:
-        """Return a problem whose file is called as git calls it."""
-
-        def known(text: str) -> str:
-            return text.replace(f"{folder}/", "").replace(str(folder), self.label)
-
-        file = known(problem.file)
-        named = f"{self.label}:{file}" if file and file != PROGRAM.file else self.label
-        return attrs.evolve(problem, what=known(problem.what), hint=known(problem.hint), file=named)
-
-
-@contextmanager
-def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
-    """Run the body, and forget what programs have changed of the process: those of the other side
-    have equal names.
-
     Args:
-        folder: the directory that the programs and their modules are in.
-        at: the directory to run in; the current one by default.
+        mine: the reviewed side.
+        side: its commit; None for the files as they are.
+        base: the base.
+
+    Raises:
+        FleetError: a side cannot be read, or what the base remembers is damaged.
     """
-    before, loaded, paths, environment = (
-        Path.cwd(),
-        set(sys.modules),
-        list(sys.path),
-        dict(os.environ),
-    )
-    forget_plugins()  # not at the end: what is reviewed is explained with its own, once it is planned
-    try:
-        os.chdir(at or before)
-        yield
-    finally:
-        os.chdir(before)
-        sys.path[:] = paths
-        os.environ.clear()
-        os.environ.update(environment)
-        for name in sys.modules.keys() - loaded:
-            if _is_in(sys.modules[name], folder):
-                del sys.modules[name]
-        importlib.invalidate_caches()
-
-
-def _is_in(module: ModuleType, folder: Path) -> bool:
-    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
-    return any(place and within(Path(place), folder) for place in places)
+    memory, state = base.memory, mine.command.state
+    if state.file:
+        memory.check_state(state, side.entries if side else base.repository.entries(base.repository.commit("HEAD")))
+    if side and (side.missing or not memory.concerns(side.entries)):
+        return mine
+    with mine.inside() as there:
+        if project_among(there, mine.command):
+            return mine
+    memory.check_parts(state)
+    changed = memory.against_commit(side.commit, side.entries) if side else memory.against(mine.top)
+    if changed:
+        folders = tuple(changed)
+        given = attrs.evolve(side, given=(memory, folders)) if side else Copy(mine.top, memory, folders)
+        mine = attrs.evolve(mine, side=given, disregarded=tuple(changed.values()))
+    with mine.inside() as there:
+        command = on_hub(there, mine.command)
+    if command.state is not state and (problems := command.state.problems):
+        of_base = base.label if changed else ""
+        raise FleetError(attrs.evolve(one, file=f"{of_base}:{one.file}" if of_base else one.file) for one in problems)
+    return attrs.evolve(mine, command=command)
 
 
 @attrs.frozen
 class _Reviewed:
-    """Reviewed side: a commit, or the files as they are in the directory."""
+    """Reviewed side: a commit, or the files as they are in the directory.
+
+    Attributes:
+        disregarded: what the side says of hubs, and what is not believed, in words.
+    """
 
     paths: Sequence[Path]
     command: CommandLine
     top: Path
-    side: Side | None
+    side: Side | Copy | None
+    disregarded: tuple[str, ...] = ()
+
+    def inside(self) -> AbstractContextManager[Sequence[Path]]:
+        """Return a context in which its files are at the paths that it yields."""
+        return self.side.inside() if self.side else nullcontext(self.paths)
 
     def planned(self, command: CommandLine) -> Survey:
         """Plan it; raises a FleetError if it cannot be planned."""
@@ -270,7 +150,7 @@ class _Reviewed:
         return attrs.evolve(planned, subject={**planned.subject, **shown}, after=_there(self.side, planned.after))
 
 
-def _there(side: Side, after: Callable[[], Mapping[str, Any]]) -> Callable[[], Mapping[str, Any]]:
+def _there(side: Side | Copy, after: Callable[[], Mapping[str, Any]]) -> Callable[[], Mapping[str, Any]]:
     """Return a function that is called where the files of a side are: a program is run once more."""
 
     def called() -> Mapping[str, Any]:

@@ -12,15 +12,17 @@ from typing import Any
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import is_made_up
+from fleet_components.review.rendering.target import check_links
 
 
 def save(file: Path, state: Mapping[str, Any]) -> None:
     """Write a state; an earlier one that was made by a plan or a render is replaced.
 
     Raises:
-        FleetError: the file is another one, a state of an engine perhaps, or cannot be written.
+        FleetError: the file is another one, a state of an engine perhaps, a link leads to it, or it cannot be written.
     """
-    if file.is_symlink() or (file.exists() and not is_made_up(file)):
+    check_links(file)
+    if file.exists() and not is_made_up(file):
         what = "exists, and neither fleet plan --save-state nor fleet render has written it"
         raise FleetError([Problem(what, file=str(file), hint="nothing was written; name another file")])
     try:

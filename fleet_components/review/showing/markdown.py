@@ -50,6 +50,7 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
 
 def _first(document: Document) -> Iterator[str]:
     """Yield what a reader must see first: what happens, why it is refused, and what is lost."""
+    yield from _few(f"> **{escaped(line)}**\n" for line in document["disregarded"])
     happens, *more = document["headline"]
     yield f"**{escaped(happens)}**\n"
     yield from (f"{escaped(line)}\n" for line in more)

@@ -42,6 +42,8 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
 
 def _first(console: Console, document: Document) -> None:
     """Print what a reader must see first: what happens, why it is refused, and what is lost."""
+    for line in document["disregarded"]:
+        print_indented(console, Text(line, "bold red"), 0)
     happens, *more = document["headline"]
     print_indented(console, Text(happens, "bold red" if document["refused"] else "bold"), 0)
     for line in more:

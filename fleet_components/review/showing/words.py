@@ -235,7 +235,7 @@ def refusals(document: Document) -> Iterator[str]:
 
 def _going(document: Document) -> Iterator[tuple[str, str]]:
     """Yield a line for each fate of the objects of subjects that go, as far as the view is about them."""
-    view, gone = document["view"], gone_in_view(document)
+    view, gone = document["view"], {name for _, name in gone_in_view(document)}
     alike: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
     for item in document["gone"]["objects"]:
         if item["subject"] in gone and view["member"] in (None, item["member"]):

@@ -357,5 +357,5 @@ def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observat
 def test_nothing_is_written_through_a_link(path: str, folder: Path, tmp_path: Path, observation: Observation) -> None:
     (folder / path).rename(tmp_path / "elsewhere")
     (folder / path).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(FleetError, match="is a link, which would lead elsewhere"):
+    with pytest.raises(FleetError, match="is a link, which"):
         updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))

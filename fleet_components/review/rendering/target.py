@@ -1,0 +1,61 @@
+"""Files that a command writes for others to post or keep: nothing older stands there, and no link leads elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleet_components.model.problem import FleetError, Problem
+
+_HINT = "nothing was written; name another file"
+
+
+def check_links(file: Path) -> None:
+    """Check that no link on the way from the current directory leads a file elsewhere.
+
+    Links above the current directory, and on the way to a file that is not below it, are those of the system.
+
+    Raises:
+        FleetError: there is one; a branch that is checked out may have brought it.
+    """
+    for place in (file, *_between(file)):
+        if place.is_symlink():
+            raise FleetError([Problem("is a link, which would lead elsewhere", file=str(place), hint=_HINT)])
+
+
+def clear(file: Path) -> None:
+    """Remove what stands in the place of a file, so that nothing older is taken for what a command has written.
+
+    Raises:
+        FleetError: it is not a regular file, there is a link on the way, or it cannot be removed.
+    """
+    check_links(file)
+    if file.exists() and not file.is_file():
+        raise FleetError([Problem("is not a regular file", file=str(file), hint=_HINT)])
+    try:
+        file.unlink(missing_ok=True)
+    except NotADirectoryError:
+        return  # whoever writes there says so
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be removed: {error.strerror}", file=str(file))]) from error
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a file that is not there.
+
+    Raises:
+        FleetError: it is, there is a link on the way, or it cannot be written.
+    """
+    check_links(file)
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(file))]) from error
+
+
+def _between(file: Path) -> Iterator[Path]:
+    """Yield the folders of a file that are below the current directory."""
+    here = Path.cwd()
+    yield from (folder for folder in Path(os.path.abspath(file)).parents if here in folder.parents)
