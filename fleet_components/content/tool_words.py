@@ -1,4 +1,4 @@
-"""What helm and kustomize say, as far as it cannot quote a value: they print what a template or a generator was given.
+"""Shows what helm and kustomize print on standard error, without the values of templates and generators in it.
 
 A line is shown where the whole of it has one of the forms below; what may follow is hidden. The forms are those of
 helm 3.18 (pkg/action, pkg/engine) and kustomize 5.5 (api/internal/target, api/internal/accumulator), and of the parser

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from fleet_components.hub.kubefleet.approvals import HubApproval, Object, approvals_of, approved
 from fleet_components.hub.kubefleet.kinds import GROUP, PLACEMENTS
 from fleet_components.hub.listing import Query, Resource
+from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
 from fleet_components.model.problem import FleetError, Problem
@@ -64,22 +65,21 @@ def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:
     space = f"/namespaces/{quote(metadata['namespace'], safe='')}" if metadata.get("namespace") else ""
     path = f"/apis/{request['apiVersion']}{space}/{plural}/{quote(metadata['name'], safe='')}/status"
     patch = approved(request, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    told: list[int] = []
 
-    def give(hub: Getter) -> None:
+    def give(hub: Getter) -> int:
         headers = {"Content-Type": "application/merge-patch+json"}
-        told.append(hub.connection.client.patch(path, json=patch, headers=headers, timeout=timeout).status_code)
+        return received(hub.connection.client, "PATCH", path, headers, hub.budget, patch).status
 
     with _hub(kubeconfig, timeout) as hub:
         try:
-            hub.within(lambda: give(hub))
+            status = hub.within(lambda: give(hub))
         except Unanswered as error:
             raise FleetError([Problem(f"the approval {error.what}", subject=asked.name)]) from None
-    if told[0] == http.CONFLICT:
+    if status == http.CONFLICT:
         what = "has been changed on the hub meanwhile, and is not approved"
         raise FleetError([Problem(what, subject=asked.name, hint="run again, and look at it once more")])
-    if told[0] != http.OK:
-        what = f"the hub does not take the approval: {told[0]} {http.responses.get(told[0], '')}".rstrip()
+    if status != http.OK:
+        what = f"the hub does not take the approval: {status} {http.responses.get(status, '')}".rstrip()
         raise FleetError([Problem(what, subject=asked.name, hint=_PATCH_ROLE.format(plural))])
 
 

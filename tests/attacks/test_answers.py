@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from fleet_components.hub.kubefleet.approvals import HubApproval
+from fleet_components.live.approvals import approve_on_hub, hub_approvals
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.hub import ask_hub
@@ -24,6 +26,11 @@ from tests.live.api_server import Api, api_server
 
 MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
 SOON = 1.0
+APPROVALS = (
+    "/apis/placement.kubernetes-fleet.io/v1",
+    "/apis/placement.kubernetes-fleet.io/v1beta1",
+    "/apis/v1/namespaces/shop/status",
+)
 _TWICE = gzip.compress(gzip.compress(b" " * 2**24) * 2**6)
 PLENTY = 100 * 2**20
 """Bytes of memory that no answer may take, in these tests, where a file may have a MiB."""
@@ -99,6 +106,8 @@ SLOW = {
     "in its body": b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n",
 }
 WANTED = Wanted(MAP, OVERWRITES, "m")
+ASKED = HubApproval({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+"""What is approved, by a patch of a path that answers as all others do."""
 DOORS: dict[str, Callable[[str], object]] = {
     "up": lambda text: ask_cluster(text, timeout=SOON).uid,
     "drift": lambda text: [
@@ -107,7 +116,13 @@ DOORS: dict[str, Callable[[str], object]] = {
     "trial": lambda text: not try_all(text, [WANTED], timeout=SOON)[ObjectKey("", "ConfigMap", "shop", "a")].unchecked,
     "move": lambda text: _refused(lambda: connecting(text, "hub", lambda hub: hub.items("", "Pod"), timeout=SOON)),
     "observe": lambda text: _refused(lambda: ask_hub(text, timeout=SOON)),
+    "list approvals": lambda text: _refused(lambda: hub_approvals(text, timeout=SOON)),
+    "approve": lambda text: _refused(lambda: _approve(text)),
 }
+
+
+def _approve(text: str) -> None:
+    approve_on_hub(text, ASKED, timeout=5 * SOON)  # the status of its answer counts alone
 
 
 def _refused(work: Callable[[], object]) -> object:
@@ -118,7 +133,7 @@ def _refused(work: Callable[[], object]) -> object:
 
 
 def answers(api: Api, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
-    for path in ("/api/v1/namespaces/kube-system", "/api/v1/namespaces/shop", "/api/v1", "/api", "/apis"):
+    for path in ("/api/v1/namespaces/kube-system", "/api/v1/namespaces/shop", "/api/v1", "/api", "/apis", *APPROVALS):
         api.answers[path] = answer
 
 
