@@ -71,7 +71,7 @@ def missing(listing: Listing) -> tuple[Query, ...]:
     Raises:
         FleetError: the answers are not as the system would give them.
     """
-    with _understood(listing.system):
+    with understood(listing.system):
         return listing.lacking(_READERS[listing.system].queries(listing))
 
 
@@ -82,13 +82,17 @@ def read_hub(listing: Listing) -> Observation:
         FleetError: the answers are not as the system would give them, or something that steers it was not answered.
     """
     check_essential(listing)
-    with _understood(listing.system):
+    with understood(listing.system):
         return _READERS[listing.system].read(listing)
 
 
 @contextmanager
-def _understood(system: System) -> Iterator[None]:
-    """Turn the errors of reading objects that no API server of the system would have stored into one that is told."""
+def understood(system: System) -> Iterator[None]:
+    """Turn the errors of reading objects that no API server of the system would have stored into one that is told.
+
+    Raises:
+        FleetError: the body has raised one of them.
+    """
     try:
         yield
     except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from fleet_components.hub.kubefleet.approvals import HubApproval, Object, approvals_of, approved
 from fleet_components.hub.kubefleet.kinds import GROUP, PLACEMENTS
-from fleet_components.hub.listing import Query, Resource
+from fleet_components.hub.listing import Query, Resource, System
+from fleet_components.hub.reading import understood
 from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
@@ -46,7 +47,8 @@ def hub_approvals(kubeconfig: str, timeout: float) -> tuple[HubApproval, ...]:
                 )
             ]
         )
-    return approvals_of(*found)
+    with understood(System.KUBEFLEET):
+        return approvals_of(*found)
 
 
 def approve_on_hub(kubeconfig: str, asked: HubApproval, timeout: float) -> None:

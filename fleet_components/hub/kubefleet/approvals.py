@@ -29,26 +29,20 @@ class HubApproval:
         run: the update run that asks for it; None if that is gone.
         said: why nothing waits for it; empty if the run does.
         opens: what happens once it is given, in words.
+        words: the request in one line.
     """
 
     request: Object = attrs.field(repr=False)
     run: Object | None = attrs.field(default=None, repr=False)
     said: str = ""
     opens: str = ""
+    words: str = ""
 
     @property
     def name(self) -> str:
         """Name of the request, after its namespace and a slash if it has one."""
         metadata = self.request["metadata"]
         return "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
-
-    @property
-    def words(self) -> str:
-        """The request in one line."""
-        spec = self.request.get("spec") or {}
-        placement = ((self.run or {}).get("spec") or {}).get("placementName")
-        of = f"stage {spec.get('targetStage')} of run {spec.get('parentStageRollout')}"
-        return of + (f", which rolls out {placement}" if placement else "")
 
 
 def approvals_of(requests: Iterable[Object], runs: Iterable[Object]) -> tuple[HubApproval, ...]:
@@ -93,7 +87,9 @@ def _approval(request: Object, runs: Mapping[tuple[str, str], Object]) -> HubApp
     run = runs.get((metadata.get("namespace") or "", str(spec.get("parentStageRollout"))))
     said = next(_said(request, run), "")
     opens = "" if said or run is None else "; ".join(_opens(run, metadata["name"], str(spec.get("targetStage"))))
-    return HubApproval(request, run, said, opens)
+    placement = ((run or {}).get("spec") or {}).get("placementName")
+    words = f"stage {spec.get('targetStage')} of run {spec.get('parentStageRollout')}"
+    return HubApproval(request, run, said, opens, words + (f", which rolls out {placement}" if placement else ""))
 
 
 def _said(request: Object, run: Object | None) -> Iterator[str]:
