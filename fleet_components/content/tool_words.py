@@ -1,8 +1,8 @@
 """Shows what helm and kustomize print on standard error, without the values of templates and generators in it.
 
 A line is shown where the whole of it has one of the forms below; what may follow is hidden. The forms are those of
-helm 3.18 (pkg/action, pkg/engine) and kustomize 5.5 (api/internal/target, api/internal/accumulator), and of the parser
-of YAML that both have.
+helm 3.18 and 4.2 (pkg/action, pkg/engine), of kustomize 5.5 (api/internal/target, api/internal/accumulator), and of
+the parser of YAML that both have.
 """
 
 from __future__ import annotations
@@ -24,11 +24,18 @@ _YAML = (
 _WHOLE = (
     r"Error: Chart\.yaml file is missing",
     rf"Error: found in Chart\.yaml, but missing in charts/ directory: {_NAME}(?:, {_NAME})*",
-    r"Error: An error occurred while checking for chart dependencies\. You may need to run `helm dependency build` to "
-    rf"fetch missing dependencies: found in Chart\.yaml, but missing in charts/ directory: {_NAME}(?:, {_NAME})*",
+    r"Error: [Aa]n error occurred while checking for chart dependencies\. You may need to run [`']helm dependency "
+    r"build[`'] to fetch missing dependencies: found in Chart\.yaml, but missing in charts/ directory: "
+    rf"{_NAME}(?:, {_NAME})*",
     rf"Error: YAML parse error on {_PATH}: error converting YAML to JSON: {_YAML}",
     rf"Error: template: {_PATH}:\d+:\d+: executing \"{_PATH}\" at <\.Values[\w.]*>: nil pointer evaluating "
     r"interface \{\}\.\w+",
+    # The same in lines, as helm 4 writes it.
+    rf"Error: {_PATH}:\d+:\d+",
+    rf"executing \"{_PATH}\" at <\.Values[\w.]*>:",
+    r"nil pointer evaluating interface \{\}\.\w+",
+    r"Error: values don't meet the specifications of the schema\(s\) in the following chart\(s\):",
+    r"- at '(?:/[\w.-]+)*': got \w+, want \w+(?: or \w+)*",
     r"Error: unable to find one of 'kustomization\.yaml', 'kustomization\.yml' or 'Kustomization' in directory "
     rf"'{_PATH}'",
     r"# Warning: '\w+' is deprecated\. Please use '\w+' instead\. Run 'kustomize edit fix' to update your "

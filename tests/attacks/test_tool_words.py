@@ -18,6 +18,10 @@ SHOWN = (
     "Error: found in Chart.yaml, but missing in charts/ directory: redis, common",
     "Error: YAML parse error on shop/templates/web.yaml: error converting YAML to JSON: yaml: line 3: mapping values are not allowed in this context",
     'Error: template: shop/templates/web.yaml:3:4: executing "shop/templates/web.yaml" at <.Values.a.b>: nil pointer evaluating interface {}.b',
+    "Error: shop/templates/web.yaml:3:4",
+    'executing "shop/templates/web.yaml" at <.Values.a.b>:',
+    "nil pointer evaluating interface {}.b",
+    "- at '/a/b': got string, want integer or null",
     "Error: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory '/a/b'",
     "# Warning: 'bases' is deprecated. Please use 'resources' instead. Run 'kustomize edit fix' to update your Kustomization automatically.",
 )
