@@ -11,6 +11,7 @@ type; ``[]`` stands before the items of a list, ``{}`` before the values of a ma
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("kubeconfig", type=Path, help="of a cluster of the release")
     parser.add_argument("--into", type=Path, default=INTO, help="the file to write")
     asked = parser.parse_args()
-    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE) as connection:
+    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize) as connection:
         schemas = Schemas(schemas_of(connection))
     asked.into.write_text("\n".join(lines(schemas.document())) + "\n")
 

@@ -41,7 +41,10 @@ def definitions() -> list[Any]:
 def fill(plane: ControlPlane, objects: Iterable[list[Any]]) -> int:
     """Make objects on a control plane, many at once, and return their number."""
     number = 0
-    with connected(plane.kubeconfig.read_text(), time.monotonic() + 3600) as hub, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with (
+        connected(plane.kubeconfig.read_text(), time.monotonic() + 3600, sys.maxsize) as hub,
+        ThreadPoolExecutor(_AT_ONCE) as pool,
+    ):
         for some in objects:
             for answer in pool.map(lambda one: hub.client.post(_path(one), json=one, timeout=60), some):
                 assert answer.is_success, answer.text[:500]

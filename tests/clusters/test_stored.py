@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -44,7 +45,7 @@ NOT_SELECTED = ("Node",)
 def server() -> Iterator[Connection]:
     with control_planes("a") as planes:
         text = planes["a"].kubeconfig.read_text()
-        with connected(text, time.monotonic() + 1200) as connection:
+        with connected(text, time.monotonic() + 1200, sys.maxsize) as connection:
             yield connection
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -83,7 +84,7 @@ def objects(plane: Cluster, space: str) -> list[Data]:
     found: list[Data] = []
 
     def try_out(deadline: float) -> None:
-        with connected(plane.kubeconfig.read_text(), deadline) as member:
+        with connected(plane.kubeconfig.read_text(), deadline, sys.maxsize) as member:
             for name, fields in MINIMAL.items():
                 schemas, root = _schemas(plane, name)
                 data = _named(name, fields, space)

@@ -88,7 +88,7 @@ def main() -> str | None:
     parser.add_argument("kubeconfig", type=Path, help="of a cluster of the release")
     parser.add_argument("--into", type=Path, default=INTO, help="the file to write")
     asked = parser.parse_args()
-    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE) as connection:
+    with connected(asked.kubeconfig.read_text(), time.monotonic() + _PATIENCE, sys.maxsize) as connection:
         learning = Learning(connection)
         objects = objects_of_every_type()
         for data in objects:
