@@ -21,6 +21,7 @@ from fleet_components.model.release import ReleaseTable
 from fleet_components.model.releases import TABLES
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
+from fleet_components.plan.given import Given
 from fleet_components.plan.options import (
     A_SHARE,
     A_TIMEOUT,
@@ -31,7 +32,7 @@ from fleet_components.plan.options import (
     no_timeout,
     no_wait,
 )
-from fleet_components.plan.source import Given, gather, gathered
+from fleet_components.plan.source import gather, gathered
 from fleet_components.plan.ways import A_WAY, Way, no_way
 
 NAMESPACE = "fleet"

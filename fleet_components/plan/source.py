@@ -41,6 +41,7 @@ from fleet_components.model.releases import Releases
 from fleet_components.model.text import count, few, nearest
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.effects import unheeded
+from fleet_components.plan.given import Given
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, is_approved, runs_of
 from fleet_components.plan.record import Objects
@@ -82,33 +83,6 @@ class SelectedPlacement:
     def name(self) -> str:
         """Key of the placement, its name in a stack."""
         return self.placement.key
-
-
-@attrs.frozen
-class Given:
-    """Input that a source is made from.
-
-    Attributes:
-        manifests: all objects, as given.
-        warnings: warnings from reading them.
-        unread: problems of what could not be read.
-        location: the paths that were read; empty for objects made in a program.
-        paths: the same, one by one.
-        hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is
-            its forecast.
-        releases: the release of each system by whose rules policies are checked and decided.
-        subscription: the subscription of members that guests provision and whose declaration names
-            none; empty if it is unknown.
-    """
-
-    manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
-    warnings: tuple[Problem, ...] = ()
-    unread: tuple[Problem, ...] = ()
-    location: str = ""
-    paths: tuple[str, ...] = ()
-    hub: bool = False
-    releases: Releases = Releases()
-    subscription: str = ""
 
 
 @attrs.frozen

@@ -13,9 +13,10 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.given import Given
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.source import gathered
 from fleet_components.plan.subject import Decided
 from tests.fields.schemas import RELEASES
 

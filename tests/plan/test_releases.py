@@ -15,9 +15,10 @@ from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import Releases
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.given import Given
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Given, gathered, read_source
+from fleet_components.plan.source import gathered, read_source
 from fleet_components.status.conditions import SYNCHRONIZED, TRUE, of_placement
 from fleet_components.status.update_runs import update_run_statuses
 from fleet_components.status.works import works_of

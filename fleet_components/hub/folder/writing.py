@@ -50,7 +50,8 @@ from fleet_components.hub.past import resources_of
 from fleet_components.model.codec import in_reach
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.source import Given, Source, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import Source, gathered
 
 T = TypeVar("T")
 _NO_MEMBER = "no API server has such a member, and no plan could read it: is that the hub?"

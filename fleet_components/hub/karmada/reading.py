@@ -39,6 +39,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import Releases
 from fleet_components.model.wire import read_time
+from fleet_components.plan.given import Given
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.karmada.subject import TemplateSubject
@@ -52,7 +53,7 @@ from fleet_components.plan.karmada.templates import (
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Given, Source, gathered
+from fleet_components.plan.source import Source, gathered
 from fleet_components.scheduler.karmada.matching import matches, propagates, syncs
 
 

@@ -20,7 +20,8 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.releases import Releases
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import gathered
 
 
 def kubefleet_observation(listing: Listing) -> Observation:

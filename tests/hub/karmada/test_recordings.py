@@ -10,7 +10,8 @@ from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.karmada.settings import KIND
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import gathered
 from tests.delivery.karmada.comparison import bindings_here, bindings_there
 from tests.delivery.karmada.recording import Recording, Step
 from tests.delivery.karmada.replay import Replay

@@ -14,7 +14,8 @@ from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import gathered
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.delivery.recording import Data
 from tests.hub.karmada.api import Api

@@ -12,7 +12,8 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import gathered
 from tests.delivery.recording import Data
 from tests.hub.karmada.api import Api
 from tests.hub.karmada.settled import changes, planned

@@ -10,9 +10,10 @@ from fleet_components.hub.past import resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.given import Given
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Given, Source, gathered
+from fleet_components.plan.source import Source, gathered
 from fleet_components.plan.stored import Keeper
 from fleet_components.rollout.rollout import Change
 

@@ -20,7 +20,8 @@ from fleet_components.hub.listing import Listing, Object, Query, Resource, Syste
 from fleet_components.hub.reading import missing
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.given import Given
+from fleet_components.plan.source import gathered
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import NOW, Data, Key, Step
 
