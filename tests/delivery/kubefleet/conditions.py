@@ -11,7 +11,7 @@ from typing import Any
 from tests.delivery.kubefleet.behind import about, before, is_there, seen
 from tests.delivery.kubefleet.comparison import fields
 from tests.delivery.kubefleet.recording import changed_content, key_of
-from tests.delivery.recording import Data, Differing, Step, mixed
+from tests.delivery.recording import Data, Step, mixed
 from tests.delivery.replay import Difference, When
 
 
@@ -94,23 +94,56 @@ def fails(difference: Difference) -> bool:
 
 
 def taken_over(difference: Difference) -> bool:
-    """Another update run came after this one."""
-    seen = difference.step.after.get("hubObjects", ())
-    runs = [one["name"] for one in seen if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
-    return any(f" {name}: " in difference.words for name in runs[:-1]) and _has_failed(about(difference))
+    """Another update run came after this one, which fails for that here, and there a moment later."""
+    shown = difference.step.after.get("hubObjects", ())
+    runs = [one["name"] for one in shown if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
+    found = about(difference)
+    if found.name.rpartition(" ")[2] not in runs[:-1]:
+        return False
+    if found.field == "stagesStatus":
+        return bool(found.there == list(map(_going_on, found.here)))
+    failed = any(one["reason"] == "UpdateRunFailed" for one in found.here)
+    run = seen(difference.step).get(found.name, {})
+    return failed and found.there in [[found.here[0], one] for one in (_PROGRESSING, *_stuck(run))]
 
 
-def _has_failed(found: Differing) -> bool:
-    """Whether a run has failed here, of which it is not kept how far it had come."""
-    if found.field == "conditions":
-        return any(one["reason"] == "UpdateRunFailed" for one in found.here)
-    return bool(_without_conditions(found.there) == _without_conditions(found.here))
+def _stuck(run: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the condition of a run that has been updating the same clusters for five minutes."""
+    for stage in _maps(run.get("stagesStatus")):
+        clusters = [
+            str(one.get("clusterName"))
+            for one in _maps(stage.get("clusters"))
+            if [it.get("type") for it in _maps(one.get("conditions"))] == ["Started"]
+        ]
+        what = f"The updateRun is stuck waiting for {', '.join(clusters)} cluster(s) in stage {stage.get('stageName')}"
+        hint = "to finish updating, please check placement status for potential errors"
+        yield {**_PROGRESSING, "status": "False", "reason": "UpdateRunStuck", "message": f"{what} {hint}"}
 
 
-def _without_conditions(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {name: _without_conditions(value) for name, value in data.items() if name != "conditions"}
-    return list(map(_without_conditions, data)) if isinstance(data, list) else data
+def _maps(values: Any) -> list[Mapping[str, Any]]:
+    return [one for one in values if isinstance(one, Mapping)] if isinstance(values, list) else []
+
+
+def _going_on(stage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stage as it was before another run took the clusters that it was updating."""
+    if "StageUpdatingFailed" not in (one["reason"] for one in stage.get("conditions", ())):
+        return stage
+    started = ("Progressing", "True", "StageUpdatingStarted", "Clusters in the stage started updating")
+    clusters = [
+        {**one, "conditions": [it for it in one["conditions"] if it["reason"] != "ClusterUpdatingFailed"]}
+        if "conditions" in one
+        else one
+        for one in stage["clusters"]
+    ]
+    names = ("type", "status", "reason", "message")
+    return {**stage, "clusters": clusters, "conditions": [dict(zip(names, started, strict=True))]}
+
+
+def unnamed_binding(difference: Difference) -> bool:
+    """A run fails for the binding of a cluster, whose name is random on a hub."""
+    found = about(difference)
+    named = json.dumps(found.there, sort_keys=True)
+    return re.sub("check the status of binding `[^`]*` and ", "", named) == json.dumps(found.here, sort_keys=True)
 
 
 def of_nothing(difference: Difference) -> bool:

@@ -30,6 +30,8 @@ from tests.delivery.kubefleet.conditions import (
     same_failure,
     silent,
     stuck_at_once,
+    taken_over,
+    unnamed_binding,
     unopened,
     untold,
 )
@@ -150,6 +152,18 @@ KNOWN: tuple[Known, ...] = (
         "the recording does not tell of every change of the content",
         "pkg/controllers/updaterun/initialization.go (KubeFleet 0.3.1)",
         change_untold,
+    ),
+    Known(
+        rf"{RUN}(conditions|stagesStatus) ",
+        "a run fails as soon as another one takes its clusters over, and on a hub when it looks again",
+        "docs/delivery.md#staged-updates",
+        taken_over,
+    ),
+    Known(
+        rf"{RUN}(conditions|stagesStatus) .*check the status of binding",
+        "nothing here has a binding with a name",
+        "docs/delivery.md#staged-updates",
+        unnamed_binding,
     ),
     Known(
         rf"{RUN}conditions .*'UpdateRunProgressing'.*, here .*'UpdateRunStuck'",
