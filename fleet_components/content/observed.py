@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_regular
-from fleet_components.content.walk import walk
+from fleet_components.content.walk import files_below, walk
 
 MEMORY = "observed"
 """Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the source."""
@@ -66,9 +66,7 @@ def links_in(folder: Path) -> Iterator[Path]:
     memory = folder / MEMORY
     if memory.is_symlink():
         yield memory
-    for at, folders, names in os.walk(memory):
-        paths = [Path(at, name) for name in sorted((*folders, *names))]
-        yield from (path for path in paths if path.is_symlink())
+    yield from (path for path in files_below(memory) if path.is_symlink())
 
 
 def is_observed(folder: Path) -> bool:

@@ -142,7 +142,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
 
 
 def check_links(folder: Path) -> None:
-    """Check that no link leads out of what an observed directory remembers, nor to another part of it.
+    """Check that no link is among what an observed directory remembers, wherever it leads.
 
     Raises:
         FleetError: there are some.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import attrs
 
 from fleet_components.content.observed import MEMORY, PARTS, STAGED, observed_in
+from fleet_components.content.walk import files_below
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile
@@ -138,13 +139,7 @@ def _content(folder: Path) -> dict[str, str]:
     """Return what a folder has, by path: digests of files, and what links lead to."""
     if folder.is_symlink() or not folder.is_dir():
         return {"": _told(folder)} if os.path.lexists(folder) else {}
-    return {path.relative_to(folder).as_posix(): _told(path) for path in _all(folder)}
-
-
-def _all(folder: Path) -> Iterator[Path]:
-    for at, folders, names in os.walk(folder):
-        links = [name for name in folders if Path(at, name).is_symlink()]
-        yield from (Path(at, name) for name in (*links, *names))
+    return {path.relative_to(folder).as_posix(): _told(path) for path in files_below(folder)}
 
 
 def _told(path: Path) -> str:
