@@ -23,6 +23,7 @@ from tests.engine.test_state_rename import urn_of
 
 pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 MAP = ("configmap", "c")
+STACKS = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
 LETS_GO = {"applyStrategy": {"type": "ClientSideApply"}, "deleteStrategy": {"propagationPolicy": "Abandon"}}
 
 
@@ -41,6 +42,16 @@ def brings(world: Story, value: str = "one") -> None:
     space = namespace(world.space)
     shop = {**placement("shop", space), "apiVersion": "placement.kubernetes-fleet.io/v1beta1"}
     world.objects = {"space": space, "c": config_map(world.space, value), "shop": shop}
+
+
+def beside(first: Engine[Story], folder: Path) -> Beside:
+    """Another stack, of a fleet with the same members that brings a ClusterRole."""
+    world = Story(first.world.space, first.world.planes)
+    for name in world.planes:
+        world.join(name)
+    role = cluster_role(world.space)
+    world.objects = {"role": role, "rest": placement("rest", role)}
+    return Beside(folder, first, world, "second")
 
 
 def updated(engine: Engine[Story]) -> None:
@@ -89,16 +100,10 @@ def test_a_state_that_is_moved(story: Engine[Story], tmp_path_factory: pytest.Te
     brings(first.world)
     updated(first)
     before = first.world.uids(MAP)
-    world = Story(space, first.world.planes)
-    for name in world.planes:
-        world.join(name)
-    role = cluster_role(space)
-    world.objects = {"role": role, "rest": placement("rest", role)}
-    second = Beside(tmp_path_factory.mktemp("second"), first, world, "second")
+    second = beside(first, tmp_path_factory.mktemp("second"))
     updated(second)
 
-    stacks = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
-    code, text = first.pulumi("state", "move", urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c"), *stacks, "--yes")
+    code, text = first.pulumi("state", "move", urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c"), *STACKS, "--yes")
     assert code == 0, text
     moved = urn_of(second, ":ConfigMap", f"dev/shop@a/{space}/c")
     assert carried_out(first).changes == {f"ConfigMap shop@a/{space}/c": "create"}
@@ -127,18 +132,12 @@ def test_a_state_that_is_moved_with_its_parents(
     brings(first.world)
     updated(first)
     before = first.world.uids(MAP)
-    world = Story(space, first.world.planes)
-    for name in world.planes:
-        world.join(name)
-    role = cluster_role(space)
-    world.objects = {"role": role, "rest": placement("rest", role)}
-    second = Beside(tmp_path_factory.mktemp("second"), first, world, "second")
+    second = beside(first, tmp_path_factory.mktemp("second"))
     if known:
         updated(second)
-    stacks = ("--source", "organization/fleet/dev", "--dest", "organization/fleet/second")
     urn = urn_of(first, ":ConfigMap", f"dev/shop@a/{space}/c")
     states = first.state(), second.state()
-    code, text = first.pulumi("state", "move", urn, *stacks, "--include-parents", "--yes")
+    code, text = first.pulumi("state", "move", urn, *STACKS, "--include-parents", "--yes")
     assert code != 0, text
     assert "failed to verify integrity of destination snapshot" in text
     assert (first.state(), second.state()) == states
