@@ -26,8 +26,14 @@ _IMAGE, _IN_FIELDS = "imageOverrider", ("json", "yaml")
 """Fields of overrides whose items have no ``path``: of workloads, and of the text of any field."""
 _RULES = frozenset(("overrideRules", "overriders"))
 """Fields of the override policies of Karmada."""
-_PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
+PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
 """Fields of overrides whose items have a ``value`` that any field of an object may get."""
+
+
+class SecretText(str):
+    """A text that is secret wherever it stands: the value of a rule that changes a Secret as well."""
+
+    __slots__ = ()
 
 
 def is_secret(data: Mapping[str, Any]) -> bool:
@@ -117,7 +123,7 @@ def _without_values(value: Any, *, patch: bool = False, everywhere: bool = True)
                 if patch and key == "value"
                 else _without_values(
                     item,
-                    patch=key in _PATCHES and (everywhere or key != _IMAGE),
+                    patch=key in PATCHES and (everywhere or key != _IMAGE),
                     everywhere=everywhere or key in _IN_FIELDS,
                 )
                 for key, item in value.items()
@@ -142,6 +148,8 @@ def _redacted(value: Any) -> Any:
         case list() | tuple():
             items = [_redacted(item) for item in value]
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        case SecretText():
+            return REDACTED
         case str() if holds_secret(value):
             return REDACTED
     return value

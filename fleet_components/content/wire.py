@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from fleet_components.content.scalar import plain
+from fleet_components.content.secret import SecretText
 from fleet_components.model.text import could_command
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -55,7 +56,8 @@ class _KubectlDumper(_Base):  # type: ignore[misc]
 
 
 def _text(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+    # libyaml takes no subclass of str.
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style=_style(text))
 
 
 @lru_cache(2**14)
@@ -73,3 +75,4 @@ def _is_ambiguous(text: str) -> bool:
 
 
 _KubectlDumper.add_representer(str, _text)
+_KubectlDumper.add_representer(SecretText, _text)

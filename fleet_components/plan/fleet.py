@@ -52,6 +52,7 @@ from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
+from fleet_components.plan.sealing import sealed
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.unmatched import unmatched
@@ -104,7 +105,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
         raise FleetError(problems)
-    subjects = _mended(subjects, past, options)
+    subjects, past = sealed(_mended(subjects, past, options), past)
     subjects, precedence, blocked = _in_order(subjects, past, inventory, options)
     subjects, replaced = _as_applied(subjects, past, options)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.

@@ -89,7 +89,7 @@ def _emitted(record: Record[Any, Any], placed: Placed, member: Cluster) -> _Emit
     objects = record.plain(placed)
     if placed.overrides is None:
         return by_key(objects)
-    results = record.apply(objects, record.overrides[placed.overrides], member)
+    results = record.apply(objects, record.rules(placed.overrides), member)
     return {Manifest(data).key: result.data for data, result in zip(objects, results, strict=True)}
 
 

@@ -14,6 +14,7 @@ from fleet_components.content.overridden import Overridden
 from fleet_components.content.replacement import replacement
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import is_hidden, redacted_content
+from fleet_components.content.secret_rules import SecretPatch, with_secret_texts
 from fleet_components.content.stamp import WRITTEN_AGAIN, annotated
 from fleet_components.content.stored import without_texts
 from fleet_components.model.cluster import Cluster
@@ -58,6 +59,7 @@ class Record(ABC, Generic[P, M]):
         overrides: the override rules that are in force on members, by the number that decisions and bindings refer to;
             empty if the state is encrypted.
         override_digests: digests of the same rules, computed without the values that they put into Secrets.
+        secret: patches of rules whose values reach a Secret somewhere in the fleet.
     """
 
     COMPONENT: ClassVar[str]
@@ -71,6 +73,7 @@ class Record(ABC, Generic[P, M]):
     digests: Mapping[int, str] = attrs.field(factory=dict)
     overrides: Mapping[int, Objects] = attrs.field(factory=dict)
     override_digests: Mapping[int, str] = attrs.field(factory=dict)
+    secret: frozenset[SecretPatch] = attrs.field(default=frozenset(), eq=False, repr=False)
     _made: dict[Hashable, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def to_wire(self) -> dict[str, Any]:
@@ -180,6 +183,11 @@ class Record(ABC, Generic[P, M]):
         rules = placed.overrides is None or placed.overrides in self.overrides
         return placed.revision in self.contents and rules
 
+    def rules(self, number: int) -> Objects:
+        """Return the override rules of a number; values that reach a Secret are marked as secret."""
+        rules = self.overrides[number]
+        return tuple(with_secret_texts(rule, self.secret) for rule in rules) if self.secret else rules
+
     def objects(self, placed: P, member: Cluster) -> Objects:
         """Return the objects that a member gets, or has, with this decision; empty if they are unknown.
 
@@ -194,7 +202,7 @@ class Record(ABC, Generic[P, M]):
         if made not in self._made:
             objects = self.plain(placed)
             if placed.overrides is not None:
-                objects = overridden(self.apply(objects, self.overrides[placed.overrides], member))
+                objects = overridden(self.apply(objects, self.rules(placed.overrides), member))
             self._made[made] = self.opened(objects)
         if placed.again is None:
             return self._made[made]
@@ -402,7 +410,8 @@ def _check_rules(decisions: Mapping[str, Placed], digests: Mapping[int, str], ov
         if placed.overrides is not None and placed.overrides not in digests:
             raise MisfitError(Problem("has no digest of its overrides", ("decisions", cluster, "overrides")))
     for number, rules in overrides.items():
-        if digests.get(number) != digest(rules):
+        # The values of a rule that reaches a Secret elsewhere are part of its digest, and may be left out here.
+        if not is_hidden(rules) and digests.get(number) != digest(rules):
             raise MisfitError(Problem("is not what its digest was made of", ("contents", f"{_RULES}{number}")))
 
 

@@ -124,7 +124,7 @@ class Keeper:
 def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     """Return the record with ``[secret]`` in place of the data of Secrets."""
     contents = {revision: redacted_content(objects) for revision, objects in record.contents.items()}
-    overrides = {number: redacted_content(rules) for number, rules in record.overrides.items()}
+    overrides = {number: redacted_content(record.rules(number)) for number in record.overrides}
     return attrs.evolve(record, contents=contents, overrides=overrides)
 
 

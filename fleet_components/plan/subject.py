@@ -286,7 +286,7 @@ class Subject(ABC, Generic[R]):
         if not record.knows(placed):
             return None
         objects: Objects = record.plain(placed)
-        results = record.apply(objects, record.overrides[placed.overrides], self.inventory.clusters[position or 0])
+        results = record.apply(objects, record.rules(placed.overrides), self.inventory.clusters[position or 0])
         return deviations(objects, results, self._place_of_rule)
 
     def _place_of_rule(self, override: str, position: int) -> str:

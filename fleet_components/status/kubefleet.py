@@ -293,9 +293,7 @@ def _objects(decided: Decided, record: PlacementRecord, cluster: str, sent: Plac
     objects = record.plain(sent)
     if sent.overrides is None:
         return objects
-    return overridden(
-        record.apply(objects, record.overrides[sent.overrides], decided.subject.inventory.clusters[position])
-    )
+    return overridden(record.apply(objects, record.rules(sent.overrides), decided.subject.inventory.clusters[position]))
 
 
 def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:

@@ -26,6 +26,7 @@ from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Forms, Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
 from fleet_components.content.revision import canonical
+from fleet_components.content.secret_rules import as_secret, holds_secret_text
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.override import (
@@ -272,7 +273,8 @@ def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOve
             shown = key if start == key else f"{start}..."
             raise OverrideError(_absent(key, cluster), _absent(shown, cluster))
         made += cluster.labels[key] + rest
-    return attrs.evolve(operation, value=read_json(made))
+    value = read_json(made)
+    return attrs.evolve(operation, value=as_secret(value) if holds_secret_text(operation.value) else value)
 
 
 def _absent(key: str, cluster: Cluster) -> str:

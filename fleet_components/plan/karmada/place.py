@@ -230,7 +230,7 @@ def _record(
 ) -> TemplateRecord:
     placed, done = _shares_of(rollout), request.done.values()
     kept, rules = before.in_use(now[0], dict([now]), placed, done), rules_in_use(before, found, placed, done)
-    return TemplateRecord(now[0], placed, state, *kept, *rules)
+    return TemplateRecord(now[0], placed, state, *kept, *rules, secret=before.secret)
 
 
 def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:

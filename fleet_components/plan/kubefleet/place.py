@@ -133,6 +133,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
             later,
         ),
         *rules_in_use(before, found, rollout.placed, done.values(), _numbers(run.overrides for run in live)),
+        secret=before.secret,
         runs=runs.remembered(rollout) if runs else RunMemory(),
     )
     _check_known(record, rollout)
