@@ -20,7 +20,7 @@ from fleet_components.live.connection import (
     within,
 )
 from fleet_components.live.exchange import member_room
-from fleet_components.live.unsecret import without
+from fleet_components.live.unsecret import without, without_in
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.observed import Applied, Compared, FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.text import count
@@ -132,7 +132,7 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
         applied=_applied(found, mode),
         available=availability(found.there),
         generation=_generation(found),
-        status=found.there.get("status"),
+        status=without_in(found.there.get("status"), member.secrets),
     )
     if not wanted.causes or known.available != "ManifestNotAvailableYet":
         return known

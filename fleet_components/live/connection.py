@@ -18,7 +18,7 @@ from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.secret import is_secret, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
 from fleet_components.live.credential import credential
-from fleet_components.live.exchange import Budget, TooLargeError, member_room, received
+from fleet_components.live.exchange import PER_OBJECT, Budget, TooLargeError, member_room, received
 from fleet_components.live.unsecret import unsecret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import SILENT, UNUSABLE
@@ -233,25 +233,33 @@ class Connection:
     secrets: Collection[str] = attrs.field(default=(), repr=False)
     served: dict[str, Any] = attrs.field(factory=dict)
 
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, most: int | None = None) -> Any:
         """Return the body of the response; None for "not found".
+
+        Args:
+            method: the HTTP method.
+            path: the path below the address of the cluster.
+            body: what is sent, as JSON; None for nothing.
+            most: MiB of memory that the body may take; None for what the budget has left.
 
         Raises:
             TimeoutError: the deadline has passed.
             UnexpectedAnswer: the cluster answers with another error.
         """
         try:
-            return self._answer(method, path, body)
+            return self._answer(method, path, body, most=most)
         except UnexpectedAnswer as error:
             if error.code == http.NOT_FOUND:
                 return None
             raise
 
-    def _answer(self, method: str, path: str, body: Any, content: str = "application/json") -> Any:
+    def _answer(
+        self, method: str, path: str, body: Any, content: str = "application/json", most: int | None = None
+    ) -> Any:
         try:
             answer = received(self.client, method, path, {"Content-Type": content}, self.budget, body)
             if http.OK <= answer.status < http.MULTIPLE_CHOICES:
-                return self.budget.json(answer.content)
+                return self.budget.json(answer.content, most)
             raise self._refusal(answer.status, self._status(answer.content))
         except TooLargeError as error:
             raise UnexpectedAnswer(f"has answers that take more than {error}") from None
@@ -297,7 +305,7 @@ class Connection:
             raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
         method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
         path = path.rpartition("/")[0] if create else path
-        return self._answer(method, f"{path}?{urlencode(options)}", data, content)
+        return self._answer(method, f"{path}?{urlencode(options)}", data, content, PER_OBJECT)
 
     def get(self, one: Leftover) -> Any:
         """Return an object; None if it is not there.
@@ -310,7 +318,7 @@ class Connection:
         if one.namespace and self._once(_SPACE.format(quote(one.namespace))) is None:
             return None
         path = self._path(one)
-        return self.ask("GET", path) if path else None
+        return self.ask("GET", path, most=PER_OBJECT) if path else None
 
     def items(self, group: str, kind: str, label: str = "") -> list[Mapping[str, Any]]:
         """Return all objects of a kind, those with a label if one is given; nothing if the kind is

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from httpx2 import Client, Response
 
 _MIB = 2**20
-_PER_OBJECT = 16
+PER_OBJECT = 16
 """MiB that the answers about one object may take: it is asked for a few times, and etcd takes no more than 1.5 MiB."""
 _OF_HUB = 4
 """Times that a hub's answers may take what a member's may."""
 _WEIGHTS: Mapping[bytes, int] = {b"{": 184, b"[": 72, b",": 64}
 """Bytes of memory that a map, a list and an element of one take in CPython 3.11, about."""
+_FREE = 16
+"""Part of its memory that a budget may take at any time: a sixteenth. More than that needs one of the large places."""
+_LARGE = threading.BoundedSemaphore(4)
+"""Places of budgets that take more: 64 members are asked at once, and each alone may take hundreds of MiB."""
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 2**20
 
@@ -37,7 +41,7 @@ class TooLargeError(Exception):
 
 def member_room(objects: int) -> int:
     """Return the bytes of memory that all answers of a member may take that is asked for some objects."""
-    return (limit_mib() + _PER_OBJECT * objects) * _MIB
+    return (limit_mib() + PER_OBJECT * objects) * _MIB
 
 
 def hub_room() -> int:
@@ -62,6 +66,8 @@ class Budget:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     _sockets: list[socket.socket] = attrs.field(factory=list, init=False)
     _timer: threading.Timer | None = attrs.field(default=None, init=False)
+    _is_large: bool = attrs.field(default=False, init=False)
+    _growing: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def __enter__(self) -> Self:
         self._timer = threading.Timer(max(0.0, self.deadline - time.monotonic()), self._close)
@@ -72,6 +78,8 @@ class Budget:
     def __exit__(self, *_: object) -> None:
         if self._timer:
             self._timer.cancel()
+        if self._is_large:
+            _LARGE.release()
 
     def seconds(self) -> float:
         """Return how many seconds are left.
@@ -95,17 +103,37 @@ class Budget:
             self._taken += number
         if self._taken > self.size:
             raise TooLargeError(f"{self.size // _MIB} MiB of memory, a limit that {LIMIT_VARIABLE} raises")
+        if self._taken > self.size // _FREE:
+            self._become_large()
         self.seconds()
 
-    def json(self, content: bytes) -> Any:
+    def _become_large(self) -> None:
+        """Wait for a large place, and keep it.
+
+        Raises:
+            TimeoutError: no time is left.
+        """
+        with self._growing:
+            if not self._is_large and not _LARGE.acquire(timeout=self.seconds()):
+                raise TimeoutError
+            self._is_large = True
+
+    def json(self, content: bytes, most: int | None = None) -> Any:
         """Return the value of a JSON text, whose memory is taken before it is read.
+
+        Args:
+            content: the text.
+            most: MiB of memory that the value may take; None for what is left.
 
         Raises:
             UnreadableError: it is not JSON.
-            TooLargeError: the value takes more than what is left.
+            TooLargeError: the value takes more.
             TimeoutError: no time is left.
         """
-        self.take(sum(content.count(sign) * weight for sign, weight in _WEIGHTS.items()))
+        memory = len(content) + sum(content.count(sign) * weight for sign, weight in _WEIGHTS.items())
+        if most is not None and memory > most * _MIB:
+            raise TooLargeError(f"{most} MiB of memory, which no object takes")
+        self.take(memory - len(content))
         return read_json(content)
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
 from fleet_components.model.text import visible
 
@@ -52,6 +53,18 @@ def without(text: str, known: Iterable[str]) -> str:
         if len(secret) >= SHORTEST:
             text = text.replace(secret, HIDDEN)
     return text
+
+
+def without_in(value: Any, known: Collection[str]) -> Any:
+    """Return a value of an API object in whose texts, also in keys, known secrets are hidden."""
+    match value:
+        case str():
+            return without(value, known)
+        case Mapping():
+            return {without(str(key), known): without_in(item, known) for key, item in value.items()}
+        case list():
+            return [without_in(item, known) for item in value]
+    return value
 
 
 def secrets_of(arguments: Iterable[str]) -> set[str]:

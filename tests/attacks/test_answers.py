@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import threading
 import time
 import tracemalloc
@@ -22,7 +23,7 @@ from fleet_components.live.trial import try_all
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.apply_mode import OVERWRITES
-from tests.live.api_server import Api, api_server
+from tests.live.api_server import Api, api_server, path_of
 
 MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
 SOON = 1.0
@@ -152,6 +153,37 @@ def test_an_answer_fills_no_memory(api: Api, door: Callable[[str], object], answ
         tracemalloc.stop()
     assert most < PLENTY
     assert not _asking()
+
+
+_CHUNK = b"x" * 2**16
+
+
+def _padded(request: BaseHTTPRequestHandler) -> None:
+    """An object larger than any in an API server, which is kept until all members have answered."""
+    write = _chunked(request)
+    write(json.dumps({**MAP, "metadata": {**MAP["metadata"], "uid": "5f3c-1"}})[:-1].encode() + b', "data": {"k": "')
+    for _ in range(12 * 2**4):
+        write(_CHUNK)
+    write(b'"}}')
+    write(b"")
+
+
+def test_many_members_at_once_fill_no_memory(api: Api) -> None:
+    """Each may take 33 MiB, four of them at a time, and no object of such a size is kept."""
+    text = api.kubeconfig()
+    observe({"a": text}, {"a": [WANTED]}, timeout=SOON)  # what is imported then
+    api.put("/api/v1/namespaces/shop", None)
+    api.answers[path_of(MAP)] = _padded
+    members = [f"m{number}" for number in range(24)]
+    tracemalloc.start()
+    try:
+        found = observe(dict.fromkeys(members, text), dict.fromkeys(members, [WANTED] * 2), timeout=20)
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert all("take more than" in str(one) for one in found.values())
+    assert kept < PLENTY
+    assert most < 4 * PLENTY  # without a limit for all of them together, six times as much
 
 
 @pytest.mark.parametrize("before", SLOW.values(), ids=SLOW)

@@ -208,6 +208,17 @@ def test_a_secret_is_not_quoted_beside_another_object(api: Api) -> None:
     assert PIN not in str(found)
 
 
+@pytest.mark.parametrize("said", [PIN, SECRET["data"]["pin"], f"{PIN}-x"])
+def test_a_secret_is_in_no_status_of_another_object(api: Api, said: str) -> None:
+    conditions = [{"type": "Ready", "status": "False", "message": f"denied: {said}", said: [{"a": said}]}]
+    _workload(api, conditions=conditions, observedGeneration=1)
+    wanted = [Wanted(one, OVERWRITES, "m") for one in (SECRET, WEB)]
+    (*_, web) = observe({"a": api.kubeconfig()}, {"a": wanted}, timeout=5)["a"].objects.values()
+    assert web.status is not None
+    assert "denied: [hidden]" in str(web.status)
+    assert said not in str(web.status)
+
+
 def test_names_and_digests_in_words_of_a_member_stay(api: Api) -> None:
     digest = "sha256:" + "0123456789abcdef" * 4
     said = f"pod kube-prometheus-stack-prometheus-node-exporter-7d4b9 cannot pull web@{digest}"
