@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     )
     from fleet_components.model.inventory import Inventory as Inventory
     from fleet_components.model.manifest import Manifest as Manifest, ObjectKey as ObjectKey
-    from fleet_components.model.karmada.memory import TemplateMemory as TemplateMemory
-    from fleet_components.model.kubefleet.memory import PlacementMemory as PlacementMemory
-    from fleet_components.model.kubefleet.placement import PlacementPolicy as PlacementPolicy
+    from fleet_components.systems.karmada.model.memory import TemplateMemory as TemplateMemory
+    from fleet_components.systems.kubefleet.model.memory import PlacementMemory as PlacementMemory
+    from fleet_components.systems.kubefleet.model.placement import PlacementPolicy as PlacementPolicy
     from fleet_components.model.problem import FleetError as FleetError, Problem as Problem
-    from fleet_components.model.karmada.template import Estimates as Estimates, Template as Template
+    from fleet_components.systems.karmada.model.template import Estimates as Estimates, Template as Template
     from fleet_components.plan.departures import Departure as Departure, Fate as Fate, Replacement as Replacement
     from fleet_components.plan.fleet import plan_fleet as plan_fleet
     from fleet_components.plan.fleet_plan import FleetPlan as FleetPlan
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from fleet_components.plan.subject import Decided as Decided
     from fleet_components.rollout.rollout import Change as Change, Done as Done, Entry as Entry, Wave as Wave
     from fleet_components.scheduler.explain import MemberExplanation as MemberExplanation
-    from fleet_components.scheduler.karmada.explain import TemplateExplanation as TemplateExplanation
-    from fleet_components.scheduler.karmada.status import TemplateDecision as TemplateDecision
+    from fleet_components.systems.karmada.scheduler.explain import TemplateExplanation as TemplateExplanation
+    from fleet_components.systems.karmada.scheduler.status import TemplateDecision as TemplateDecision
     from fleet_components.scheduler.system import explain as explain, schedule as schedule
 
 _HOMES = {
@@ -73,11 +73,11 @@ _HOMES = {
     "model.decision": ("ClusterDecision", "Condition", "Decision", "Status"),
     "model.inventory": ("Inventory",),
     "model.manifest": ("Manifest", "ObjectKey"),
-    "model.karmada.memory": ("TemplateMemory",),
-    "model.kubefleet.memory": ("PlacementMemory",),
-    "model.kubefleet.placement": ("PlacementPolicy",),
+    "systems.karmada.model.memory": ("TemplateMemory",),
+    "systems.kubefleet.model.memory": ("PlacementMemory",),
+    "systems.kubefleet.model.placement": ("PlacementPolicy",),
     "model.problem": ("FleetError", "Problem"),
-    "model.karmada.template": ("Estimates", "Template"),
+    "systems.karmada.model.template": ("Estimates", "Template"),
     "plan.departures": ("Departure", "Fate", "Replacement"),
     "plan.fleet": ("plan_fleet",),
     "plan.fleet_plan": ("FleetPlan",),
@@ -88,8 +88,8 @@ _HOMES = {
     "plan.subject": ("Decided",),
     "rollout.rollout": ("Change", "Done", "Entry", "Wave"),
     "scheduler.explain": ("MemberExplanation",),
-    "scheduler.karmada.explain": ("TemplateExplanation",),
-    "scheduler.karmada.status": ("TemplateDecision",),
+    "systems.karmada.scheduler.explain": ("TemplateExplanation",),
+    "systems.karmada.scheduler.status": ("TemplateDecision",),
     "scheduler.system": ("explain", "schedule"),
 }
 __all__ = exported(_HOMES)

@@ -3,7 +3,8 @@
 :func:`fleet_components.schedule` decides by them.
 """
 
-from fleet_components.model.karmada.policy import (
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.systems.karmada.model.policy import (
     ApplicationFailover,
     ClusterAffinity,
     ClusterAffinityTerm,
@@ -23,7 +24,6 @@ from fleet_components.model.karmada.policy import (
     Toleration,
     WeightPreference,
 )
-from fleet_components.model.selector import LabelSelector, Requirement
 
 __all__ = [
     "ApplicationFailover",

@@ -3,7 +3,8 @@
 :func:`fleet_components.schedule` decides by them.
 """
 
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.systems.kubefleet.model.placement import (
     Affinity,
     ClusterAffinity,
     ClusterSelector,
@@ -19,7 +20,6 @@ from fleet_components.model.kubefleet.placement import (
     Toleration,
     TopologySpreadConstraint,
 )
-from fleet_components.model.selector import LabelSelector, Requirement
 
 __all__ = [
     "Affinity",

@@ -16,8 +16,8 @@ from fleet_components.scheduler.framework import (
     Score,
     State,
 )
-from fleet_components.scheduler.karmada.state import KarmadaState
-from fleet_components.scheduler.kubefleet.state import KubeFleetState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
 
 __all__ = [
     "Filter",

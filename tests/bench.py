@@ -48,9 +48,6 @@ import attrs
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
@@ -58,8 +55,11 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
-from fleet_components.scheduler.kubefleet import schedule
-from fleet_components.scheduler.kubefleet.explain import explain
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler import schedule
+from fleet_components.systems.kubefleet.scheduler.explain import explain
 from tests.cli import bench_rows as command_rows
 from tests.delivery import bench_rows as delivery_rows
 from tests.growth import DIMENSIONS, FLEETS

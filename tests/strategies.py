@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
 from fleet_components.model.inventory import RESOURCE_PREFIX
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.systems.kubefleet.model.placement import (
     PICK_ALL,
     PICK_FIXED,
     PICK_N,
@@ -30,7 +31,6 @@ from fleet_components.model.kubefleet.placement import (
     Toleration,
     TopologySpreadConstraint,
 )
-from fleet_components.model.selector import LabelSelector, Requirement
 
 AS_OF = datetime(2026, 1, 31, 12, tzinfo=UTC)
 NAMES = tuple(f"m{number}" for number in range(8))

@@ -21,9 +21,10 @@ from typing import Any
 
 import yaml
 
-from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.declared import Declared
 from fleet_components.admission.definitions import FOLDER
+from fleet_components.systems.karmada import admission as karmada
+from fleet_components.systems.kubefleet import admission as kubefleet
 
 Node = Mapping[str, Any]
 """Schema of a value, in the words of OpenAPI."""

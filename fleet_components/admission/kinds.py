@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
-from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import unknown_paths
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.releases import Releases
 from fleet_components.model.text import nearest
+from fleet_components.systems.karmada import admission as karmada
+from fleet_components.systems.kubefleet import admission as kubefleet
 
 
 @cache

@@ -14,10 +14,10 @@ from typing import Any
 
 from fleet_components.admission.schema import Schema, anything, integer, listing, mapping, rule, struct, text
 from fleet_components.admission.structure import check, filled
-from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
 
 
 def _is_quantity(value: Any) -> bool:

@@ -24,7 +24,6 @@ from fleet_components.plan.apply_mode import TakeOver
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
-from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.moving import between_hubs, releases
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.own_outputs import LOST
@@ -35,6 +34,7 @@ from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.stack_config import read_stack_config
 from fleet_components.review.planning.survey import CommandLine, survey
+from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 T = TypeVar("T")
 DELIVERY = "fleet:delivery"

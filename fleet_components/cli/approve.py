@@ -12,13 +12,13 @@ from click.core import ParameterSource
 
 from fleet_components.cli import edits, options
 from fleet_components.cli.help import Command
-from fleet_components.hub.kubefleet.approvals import HubApproval
 from fleet_components.live.approvals import approve_on_hub, hub_approvals
 from fleet_components.live.kubeconfig import read_kubeconfig_file
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest, visible
 from fleet_components.review.planning import approve as planning
 from fleet_components.review.showing.approved import print_approval
+from fleet_components.systems.kubefleet.hub.approvals import HubApproval
 
 _SECONDS = 30.0
 

@@ -12,10 +12,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from fleet_components.content.load import readable
-from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.manifest import Manifest
 from fleet_components.review.planning.edit import source_paths
 from fleet_components.review.planning.survey import PIPED, CommandLine
+from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 _MEMBERS = {"MemberCluster", "Cluster"}

@@ -50,12 +50,12 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_names import RENAMED
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import same_cluster
-from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.lost import describe_remembered
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
 from fleet_components.plan.vain import meant
+from fleet_components.systems.karmada.plan.member import serving_both
 
 
 class Fleet(pulumi.ComponentResource):

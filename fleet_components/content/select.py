@@ -26,10 +26,10 @@ from fleet_components.content.envelope import is_envelope, successors
 from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
-from fleet_components.model.kubefleet.placement import Placement, ResourceSelector
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
+from fleet_components.systems.kubefleet.model.placement import Placement, ResourceSelector
 
 HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
 """Namespaces that every cluster has."""

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_components.content.secret_kind import is_secret_kind
-from fleet_components.hub.karmada.kinds import WORK, WORK_GROUP
 from fleet_components.hub.listing import Listing, Query, Resource, System
 from fleet_components.hub.reading import missing
 from fleet_components.hub.unanswered import missed
+from fleet_components.systems.karmada.hub.kinds import WORK, WORK_GROUP
 
 NAME = "fleet-observe"
 NOTES: tuple[str, ...] = (

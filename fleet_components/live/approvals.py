@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from http import client as http
 from urllib.parse import quote
 
-from fleet_components.hub.kubefleet.approvals import HubApproval, Object, approvals_of, approved
-from fleet_components.hub.kubefleet.kinds import GROUP, PLACEMENTS
 from fleet_components.hub.listing import Query, Resource, System
 from fleet_components.hub.reading import understood
 from fleet_components.live.exchange import received
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.systems.kubefleet.hub.approvals import HubApproval, Object, approvals_of, approved
+from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS
 
 _HUB = "the hub"
 _VERSIONS = ("v1", "v1beta1")

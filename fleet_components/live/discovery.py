@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
+from fleet_components.hub.cluster_facts import ServedKind
 from fleet_components.hub.listing import Resource
-from fleet_components.hub.members.cluster_facts import ServedKind
 from fleet_components.live.failures import NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.stamp import STACK_ANNOTATION
-from fleet_components.hub.karmada.marks import BINDING_MARKS
 from fleet_components.live.connection import (
     Connection,
     Leftover,
@@ -22,6 +21,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
 from fleet_components.plan.ways import Way
+from fleet_components.systems.karmada.hub.marks import BINDING_MARKS
 
 T = TypeVar("T")
 _TRIES = 5

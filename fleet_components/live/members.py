@@ -9,8 +9,8 @@ from functools import partial
 
 import attrs
 
+from fleet_components.hub.cluster_facts import ClusterFacts
 from fleet_components.hub.listing import Object, Query, Resource
-from fleet_components.hub.members.cluster_facts import ClusterFacts
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import kinds_of
 from fleet_components.live.failures import NOT_KUBERNETES

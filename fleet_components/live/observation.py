@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping
 import attrs
 
 from fleet_components.hub.listing import Object, System
-from fleet_components.hub.members.karmada import karmada_cluster
-from fleet_components.hub.members.kubefleet import member_cluster
 from fleet_components.hub.observation import UNASKED, Observation
 from fleet_components.live.members import AskedMember, ask_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.systems.karmada.hub.plain_members import karmada_cluster
+from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 
 _COMPUTE: Mapping[System, Callable[..., Object]] = {
     System.KUBEFLEET: member_cluster,

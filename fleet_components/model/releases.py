@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.karmada.release import TABLE as KARMADA
-from fleet_components.model.kubefleet.release import TABLE as KUBEFLEET
 from fleet_components.model.release import Release, ReleaseTable
+from fleet_components.systems.karmada.model.release import TABLE as KARMADA
+from fleet_components.systems.kubefleet.model.release import TABLE as KUBEFLEET
 
 TABLES: Mapping[str, ReleaseTable] = {table.setting: table for table in (KUBEFLEET, KARMADA)}
 """The known releases of each system, by the setting that names one."""

@@ -7,7 +7,7 @@ from typing import Self
 
 import attrs
 
-from fleet_components.model.kubefleet.placement import ApplyStrategy
+from fleet_components.systems.kubefleet.model.placement import ApplyStrategy
 
 
 class TakeOver(StrEnum):

@@ -13,8 +13,6 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
-from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector
-from fleet_components.model.kubefleet.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.label_index import LabelIndex, by_number
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath
@@ -23,8 +21,14 @@ from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.vain import Vain, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
-from fleet_components.scheduler.karmada.affinity import FIELDS, matching, meeting_field
-from fleet_components.scheduler.kubefleet.cluster_affinity import matching_term
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector
+from fleet_components.systems.karmada.scheduler.affinity import FIELDS, matching, meeting_field
+from fleet_components.systems.kubefleet.model.placement import (
+    ClusterSelectorTerm,
+    PropertyRequirement,
+    PropertySelector,
+)
+from fleet_components.systems.kubefleet.scheduler.cluster_affinity import matching_term
 
 _DECLARE = {
     "provider": "declare spec.provider",

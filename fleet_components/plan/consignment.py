@@ -12,19 +12,19 @@ from fleet_components.content.catalogue import Catalogue, Parts
 from fleet_components.content.secret import is_hidden, secret_fields
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import as_sent
-from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
-from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.text import count, few
-from fleet_components.plan.kubefleet.runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import MADE_BY_A_HUB, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import SYSTEMS, Way, Ways
+from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
+from fleet_components.systems.kubefleet.plan.runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
 _OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", OVERRIDE, CLUSTER_OVERRIDE)

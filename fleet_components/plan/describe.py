@@ -12,8 +12,6 @@ from fleet_components.model.manifest import by_key
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import Departure, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.content import retained
-from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.lost import describe_dropped, describe_returned
 from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
 from fleet_components.plan.subject import Decided
@@ -21,6 +19,8 @@ from fleet_components.plan.ways import NAMES
 from fleet_components.rollout.describe import describe, describe_stages
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.systems.karmada.plan.content import retained
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
 
 _OBJECTS_SHOWN = 10
 _PLURAL = {"changes": "change", "comes": "come", "goes": "go"}

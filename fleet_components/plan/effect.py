@@ -18,9 +18,9 @@ from typing import Any
 import attrs
 
 from fleet_components.admission.schema import Schema
-from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.systems.karmada.model.settings import KarmadaSettings
 
 Steps = tuple[str, ...]
 """Path of a field in a schema: names, ``[]`` for any item of a list, ``{}`` for any value of a map."""

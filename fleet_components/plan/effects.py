@@ -10,15 +10,15 @@ from functools import cache
 
 from fleet_components.admission import KINDS
 from fleet_components.admission.schema import Schema
-from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.effect import Effect, Elsewhere, Found, Unheeded
-from fleet_components.plan.karmada import effects as karmada
-from fleet_components.plan.kubefleet import effects as kubefleet
+from fleet_components.plan.guard import PROTECTED
+from fleet_components.systems.karmada.model.settings import KarmadaSettings
+from fleet_components.systems.karmada.plan import effects as karmada
+from fleet_components.systems.kubefleet.plan import effects as kubefleet
 
-_PROTECTED = "fleet-components/protected"
 _MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
 _KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
 _STAGED = (*kubefleet.RUNS, *kubefleet.STRATEGIES, *kubefleet.APPROVALS)
@@ -47,7 +47,7 @@ _METADATA: tuple[Unheeded, ...] = (
     Unheeded(
         kinds=tuple(kind for kind in ALL if kind not in kubefleet.PLACEMENTS),
         field="metadata.annotations{}",
-        only=(_PROTECTED,),
+        only=(PROTECTED,),
         effect=Effect.NONE,
         reason="it protects placements, and objects that are placed",
         hint="write it there",
@@ -55,7 +55,7 @@ _METADATA: tuple[Unheeded, ...] = (
     Unheeded(
         kinds=kubefleet.PLACEMENTS,
         field="metadata.annotations{}",
-        only=(f"!{_PROTECTED}",),
+        only=(f"!{PROTECTED}",),
         effect=Effect.NOT_NEEDED,
         reason="nothing goes by it",
     ),
@@ -90,7 +90,7 @@ _METADATA: tuple[Unheeded, ...] = (
         effect=Effect.NONE,
         on_hub="the object stays until they are gone",
         reason="an object that is taken out of the source is gone at once",
-        hint=f'the annotation {_PROTECTED}: "true" protects a placement or an object that is placed',
+        hint=f'the annotation {PROTECTED}: "true" protects a placement or an object that is placed',
     ),
     Unheeded(
         kinds=ALL,

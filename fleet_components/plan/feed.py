@@ -17,9 +17,9 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.wire import read_time
 from fleet_components.plan import private_files
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 # Every run starts a process for the providers, with this module: it loads no more than its subjects are decided by.
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _policies(subject: Subject[Any]) -> Feed | None:
     policies = getattr(subject, "policies", None)
     if policies is None:
         return None
-    from fleet_components.plan.karmada.feed import feed_policies
+    from fleet_components.systems.karmada.plan.feed import feed_policies
 
     return feed_policies(policies)
 
@@ -145,8 +145,8 @@ def read_subject(feed: Feed) -> Subject[Any]:
     inventory = read_inventory(wire["inventory"])
     if wire["policies"] is None:
         return PlacementSubject.from_wire(wire["subject"], inventory)
-    from fleet_components.plan.karmada.feed import read_policies
-    from fleet_components.plan.karmada.subject import TemplateSubject
+    from fleet_components.systems.karmada.plan.feed import read_policies
+    from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
     return TemplateSubject.from_wire(wire["subject"], inventory, read_policies(wire["policies"]))
 

@@ -13,7 +13,6 @@ import attrs
 
 from fleet_components.content.stamp import manager_of
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.again import mended
@@ -34,11 +33,6 @@ from fleet_components.plan.fleet_plan import FleetPlan, grouped, sent_to
 from fleet_components.plan.guard import not_tokens
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
-from fleet_components.plan.karmada.needs import needs_of
-from fleet_components.plan.karmada.templates import Templates, templates_of
-from fleet_components.plan.kubefleet.subject import PlacementSubject, located
-from fleet_components.plan.kubefleet.subjects import placement_subjects
-from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.lookalikes import lookalikes
 from fleet_components.plan.lost import member_states
 from fleet_components.plan.moving import former_ways
@@ -57,8 +51,14 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.unmatched import unmatched
 from fleet_components.plan.ways import Ways, ways_of
-from fleet_components.scheduler.karmada.estimator import UnreadableMemberError
 from fleet_components.scheduler.plugins import load_plugins
+from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION
+from fleet_components.systems.karmada.plan.needs import needs_of
+from fleet_components.systems.karmada.plan.templates import Templates, templates_of
+from fleet_components.systems.karmada.scheduler.estimator import UnreadableMemberError
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject, located
+from fleet_components.systems.kubefleet.plan.subjects import placement_subjects
+from fleet_components.systems.kubefleet.plan.unmatched import in_approvals
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:

@@ -13,12 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
-from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 
 _SHOWN = 10
 _AT_LEAST = 2
+PROTECTED = "fleet-components/protected"
+"""Annotation of a placement or object whose removal has to be confirmed; the value is ``"true"``."""
 Pair = tuple[str, ObjectKey]
 """A member and the key of an object on it."""
 
@@ -117,3 +119,8 @@ def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:
 
 def _joined(groups: Iterable[Collection[Pair]]) -> set[Pair]:
     return {pair for group in groups for pair in group}
+
+
+def is_protected(manifest: Manifest) -> bool:
+    """Return whether an annotation protects the object."""
+    return str((manifest.metadata.get("annotations") or {}).get(PROTECTED)).lower() == "true"

@@ -8,10 +8,10 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import loss_token
-from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.past import Past
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES, Way
+from fleet_components.systems.karmada.plan.record import TemplateRecord
 
 _BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and deletes nothing"
 _BY_DIRECT = "{0} --to {1}; then write what {2} reads in place of the policies of {3}, update, and: {0} --to {4}"

@@ -16,12 +16,12 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.immutable import Held, damaged
-from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Settings
 from fleet_components.plan.record import Record
 from fleet_components.rollout.rollout import Done
+from fleet_components.systems.karmada.plan.record import TemplateRecord
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 
 LOST, DECLARED = "lost", "member"
 """Member states in the roster."""

@@ -17,17 +17,16 @@ from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.departures import UNRECORDED, Coverage, Fate, Replacement
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
-from fleet_components.plan.guard import Guard, Pair, together
-from fleet_components.plan.karmada.templates import NAMESPACE, PROTECTED_LABEL
-from fleet_components.plan.kubefleet.record import PlacementRecord
-from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
+from fleet_components.plan.guard import PROTECTED, Guard, Pair, is_protected, together
 from fleet_components.plan.lost import memory_tokens
 from fleet_components.plan.moving import moved_over, releases
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
+from fleet_components.systems.karmada.plan.templates import NAMESPACE, PROTECTED_LABEL
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 10
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"

@@ -13,18 +13,18 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
-from fleet_components.plan.karmada import idle as karmada
-from fleet_components.plan.karmada.replicas import changed_totals
-from fleet_components.plan.karmada.templates import Templates
-from fleet_components.plan.karmada.unmatched import in_policies, in_requests, without_apis
-from fleet_components.plan.karmada.unserved import unserved
-from fleet_components.plan.kubefleet import idle as kubefleet
-from fleet_components.plan.kubefleet.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.namespaces import forgotten_namespaces
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
+from fleet_components.systems.karmada.plan import idle as karmada
+from fleet_components.systems.karmada.plan.replicas import changed_totals
+from fleet_components.systems.karmada.plan.templates import Templates
+from fleet_components.systems.karmada.plan.unmatched import in_policies, in_requests, without_apis
+from fleet_components.systems.karmada.plan.unserved import unserved
+from fleet_components.systems.kubefleet.plan import idle as kubefleet
+from fleet_components.systems.kubefleet.plan.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 
 
 def unmatched(

@@ -18,7 +18,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Departure, Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subjects import is_protected
+from fleet_components.plan.guard import is_protected
 from fleet_components.plan.own_outputs import ALL, CLUSTER_SCOPED, LOST
 from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import Standing

@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION, PolicyKey
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
+from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION, PolicyKey
 
 ANNOTATION = "fleet-components/delivery"
 """Annotation of a placement or a propagation policy: the way of its objects, in place of that of the stack."""

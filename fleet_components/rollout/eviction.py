@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from fleet_components.model.kubefleet.eviction import BLOCKED, EXECUTED, INVALID, DisruptionBudget, Handled
-from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.rollout.strategy import scaled
+from fleet_components.systems.kubefleet.model.eviction import BLOCKED, EXECUTED, INVALID, DisruptionBudget, Handled
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 
 _OF_A_BUDGET = "by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: {}, totalPlacements: {}"
 

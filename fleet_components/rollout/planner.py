@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.rolling import roll
 from fleet_components.rollout.rollout import Change, Done, Entry, Gates, Placed, Rollout, Wanted, Wave
 from fleet_components.rollout.situation import Layout, Situation, assess
 from fleet_components.rollout.staged import roll_staged
 from fleet_components.rollout.strategy import External
+from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 
 
 def plan_rollout(

@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 import attrs
 
 from fleet_components.model.codec import decode
-from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
-from fleet_components.model.kubefleet.release import RELEASE
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
 from fleet_components.model.selector import LabelSelector
+from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.systems.kubefleet.model.release import RELEASE
 
 _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _NUMBER, _UNIT = r"[0-9]+\.?[0-9]*|\.[0-9]+", "ms|us|µs|ns|h|m|s"

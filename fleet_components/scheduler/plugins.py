@@ -12,8 +12,8 @@ from fleet_components.model.frames import raised_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import article, nearest
 from fleet_components.scheduler.framework import KARMADA, KUBEFLEET, POINTS, PROFILES, Plugin, PostBatch
-from fleet_components.scheduler.karmada.profile import PROFILE as KARMADA_PROFILE
-from fleet_components.scheduler.kubefleet.profile import PROFILE as KUBEFLEET_PROFILE
+from fleet_components.systems.karmada.scheduler.profile import PROFILE as KARMADA_PROFILE
+from fleet_components.systems.kubefleet.scheduler.profile import PROFILE as KUBEFLEET_PROFILE
 
 FIELD = "plugins"
 _WRITE = "write MODULE:CLASS, as my_plugins:Cheapest"

@@ -7,17 +7,18 @@ from typing import Any, overload
 
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.template import Estimates, Template
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.typed import fitted
-from fleet_components.scheduler import karmada, kubefleet
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Plugin
-from fleet_components.scheduler.karmada.explain import TemplateExplanation
-from fleet_components.scheduler.karmada.status import TemplateDecision
+from fleet_components.systems.karmada import scheduler as karmada
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.template import Estimates, Template
+from fleet_components.systems.karmada.scheduler.explain import TemplateExplanation
+from fleet_components.systems.karmada.scheduler.status import TemplateDecision
+from fleet_components.systems.kubefleet import scheduler as kubefleet
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 
 
 @overload
@@ -54,8 +55,8 @@ def schedule(inventory: Inventory, wanted: PlacementPolicy | Template | None, *a
         wanted: the policy of a KubeFleet placement, where None means PickAll; or a template, for Karmada.
         args: the previous decision's memory, by default empty; for Karmada preceded by the placement of the policy
             that has claimed the template.
-        options: keyword arguments of :func:`fleet_components.scheduler.kubefleet.schedule.schedule` or
-            :func:`fleet_components.scheduler.karmada.schedule.schedule`.
+        options: keyword arguments of :func:`fleet_components.systems.kubefleet.scheduler.schedule.schedule` or
+            :func:`fleet_components.systems.karmada.scheduler.schedule.schedule`.
 
     Returns:
         The decision: what to remember, and the status that the real system would show.
@@ -98,8 +99,8 @@ def explain(inventory: Inventory, wanted: PlacementPolicy | Template | None, *ar
         inventory: the fleet that was scheduled on.
         wanted: what was scheduled: a KubeFleet policy, or a template for Karmada.
         args: the decision; for Karmada preceded by the placement that was scheduled.
-        options: keyword arguments of :func:`fleet_components.scheduler.kubefleet.explain.explain` or
-            :func:`fleet_components.scheduler.karmada.explain.explain`.
+        options: keyword arguments of :func:`fleet_components.systems.kubefleet.scheduler.explain.explain` or
+            :func:`fleet_components.systems.karmada.scheduler.explain.explain`.
 
     Raises:
         FleetError: an argument has a wrong type; the error names it.

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from fleet_components.model.decision import Condition
-from fleet_components.model.kubefleet.release import RELEASE, Rule
 from fleet_components.model.release import Release
+from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED = "RolloutStarted", "Overridden", "WorkSynchronized"

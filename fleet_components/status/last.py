@@ -8,15 +8,15 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import decode
-from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest, ObjectKey, by_key
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change, Entry, Rollout
 from fleet_components.rollout.situation import broken_of
 from fleet_components.rollout.strategy import External
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 NOT_BEGUN = "the last update ended before its wave"
 

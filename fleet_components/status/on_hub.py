@@ -7,16 +7,16 @@ from typing import Any
 
 import attrs
 
-from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, WORK_GROUP
-from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS
 from fleet_components.hub.listing import Listing, Object, System
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Done, Placed
+from fleet_components.systems.karmada.hub.kinds import BINDINGS, MEMBER, MEMBER_GROUP, WORK_GROUP
+from fleet_components.systems.kubefleet.hub.kinds import GROUP, MEMBERS
+from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
 
 NOWHERE, NEWEST, OLDER = "not there", "newest", "older"
 _MEMBERS = {System.KUBEFLEET: ("MemberCluster", MEMBERS), System.KARMADA: (MEMBER, MEMBER_GROUP)}

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fleet_components.content.karmada.replicas import replicas_of
 from fleet_components.content.secret import redacted
 from fleet_components.model.cluster import NO_LABELS
-from fleet_components.model.kubefleet.placement import PICK_ALL
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import few, visible
-from fleet_components.plan.karmada.place import TemplateOutcome
-from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.systems.karmada.content.replicas import replicas_of
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.testing.label_text import met_by, parsed
 from fleet_components.testing.planned_member import By, Members, Values
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N
 from fleet_components.model.text import few
+from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N
 from fleet_components.testing.planned_member import FIELDS, By, Members, noun_of
 from fleet_components.testing.planned_placement import PlannedPlacement
 

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.definitions import FOLDER
 from fleet_components.admission.kinds import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
 from fleet_components.model.releases import Releases
+from fleet_components.systems.karmada import admission as karmada
+from fleet_components.systems.kubefleet import admission as kubefleet
 from tests.admission.definitions import genuine_lines, lines
 from tests.shared import shared
 from tools.schemas import write

@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from fleet_components.admission import KINDS, karmada, kubefleet
+from fleet_components.admission import KINDS
 from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.definitions import FOLDER, Node, definitions, rules_in
-from fleet_components.admission.karmada.overlay import overlay_of as overlay_of_karmada
-from fleet_components.admission.kubefleet.overlay import overlay_of
 from fleet_components.admission.overlay import Overlay, name_at
 from fleet_components.admission.schema import Absent, Schema, immutable
 from fleet_components.admission.structure import check, filled
-from fleet_components.model.karmada.release import TABLE as KARMADA
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.systems.karmada import admission as karmada
+from fleet_components.systems.karmada.admission.overlay import overlay_of as overlay_of_karmada
+from fleet_components.systems.karmada.model.release import TABLE as KARMADA
+from fleet_components.systems.kubefleet import admission as kubefleet
+from fleet_components.systems.kubefleet.admission.overlay import overlay_of
+from fleet_components.systems.kubefleet.model.release import RELEASES
 
 SYSTEMS = [
     *(

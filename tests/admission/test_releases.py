@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fleet_components.admission import Existing, admit
-from fleet_components.model.kubefleet.release import RELEASES, Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.releases import Releases
+from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
 
 NEWER = "main-2026-08"
 SELECTOR = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}

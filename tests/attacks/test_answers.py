@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from fleet_components.hub.kubefleet.approvals import HubApproval
 from fleet_components.live.approvals import approve_on_hub, hub_approvals
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import ask_cluster
@@ -23,6 +22,7 @@ from fleet_components.live.trial import try_all
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.apply_mode import OVERWRITES
+from fleet_components.systems.kubefleet.hub.approvals import HubApproval
 from tests.live.api_server import Api, api_server, path_of
 
 MAP: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}

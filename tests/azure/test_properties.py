@@ -27,7 +27,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.scheduler.karmada.estimator import estimate
+from fleet_components.systems.karmada.scheduler.estimator import estimate
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
 OWN_TABLE = """\

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_components.model.kubefleet.member_cluster import MEMBER_NAME_LABEL
+from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
 from tests.delivery.karmada import world as karmada

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from fleet_components.hub.listing import Listing
-from fleet_components.hub.members.kubefleet import usage
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, role
 from fleet_components.live.hub import ask_hub
 from fleet_components.live.members import ask_members
 from fleet_components.model.problem import FleetError
+from fleet_components.systems.kubefleet.hub.plain_members import usage
 from tests.clusters.documents import judging
 from tests.clusters.large_hub import definitions, fill
 from tests.control_planes import control_planes

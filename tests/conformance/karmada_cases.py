@@ -8,16 +8,16 @@ from typing import Any
 
 from fleet_components.admission import KINDS, admit
 from fleet_components.admission.registry import Request
-from fleet_components.content.karmada.override import override
 from fleet_components.model.cluster import Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada.cluster import read_karmada_cluster
-from fleet_components.model.karmada.memory import EvictionTask
-from fleet_components.model.karmada.override import OverridePolicy
-from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
 from fleet_components.model.manifest import Manifest
-from fleet_components.scheduler.karmada.eviction import EvictionSettings, evict
-from fleet_components.scheduler.karmada.graceful import Surroundings, unfinished
+from fleet_components.systems.karmada.content.override import override
+from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+from fleet_components.systems.karmada.model.memory import EvictionTask
+from fleet_components.systems.karmada.model.override import OverridePolicy
+from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
+from fleet_components.systems.karmada.scheduler.eviction import EvictionSettings, evict
+from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 from tests.scheduler.karmada.control_plane import ControlPlane
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,11 +9,11 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.cluster import read_karmada_cluster
-from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
-from fleet_components.model.karmada.policy import WEIGHTED, Placement, SpreadConstraint
-from fleet_components.model.karmada.template import Estimates, Template
-from fleet_components.scheduler.karmada.status import BindingStatus, TemplateDecision
+from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
+from fleet_components.systems.karmada.model.policy import WEIGHTED, Placement, SpreadConstraint
+from fleet_components.systems.karmada.model.template import Estimates, Template
+from fleet_components.systems.karmada.scheduler.status import BindingStatus, TemplateDecision
 from tests.scheduler.karmada.events import Changes, next_run
 
 Case = Mapping[str, Any]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet_components.content.kubefleet.override import OverrideInForce, apply_overrides, in_force, targets_of
 from fleet_components.content.overridden import Overridden
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
-from fleet_components.model.kubefleet.override import CLUSTER_OVERRIDE, OVERRIDE, ResourceOverride
-from fleet_components.model.kubefleet.release import RELEASES, Rule
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.kubefleet.content.override import OverrideInForce, apply_overrides, in_force, targets_of
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.model.override import CLUSTER_OVERRIDE, OVERRIDE, ResourceOverride
+from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
 
 Case = Mapping[str, Any]
 

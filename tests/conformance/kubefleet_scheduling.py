@@ -11,10 +11,10 @@ import attrs
 from fleet_components.model.codec import decode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
-from fleet_components.model.kubefleet.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.wire import read_time
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from tests.scheduler.kubefleet.hub import next_cycle
 
 Case = Mapping[str, Any]

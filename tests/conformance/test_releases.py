@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fleet_components.model.kubefleet.release import RELEASES
+from fleet_components.systems.kubefleet.model.release import RELEASES
 from tests.conformance.__main__ import check_case
 from tests.conformance.subjects import RECORDINGS, SUBJECTS
 from tests.vectors import INDEX, recordings, vectors

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fleet_components.content.catalogue import Catalogue
-from fleet_components.model.kubefleet.placement import Placement
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.kubefleet.model.placement import Placement
 
 GROUP = "placement.kubernetes-fleet.io"
 

@@ -13,8 +13,8 @@ from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects, digest
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from tests.content.build import obj, objects
 
 A, B, C = ((obj("ConfigMap", name).data,) for name in "abc")

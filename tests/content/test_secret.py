@@ -12,12 +12,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.content.karmada.override import override
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import REDACTED, is_secret, redacted, redacted_policy, secret_fields
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.karmada.content.override import override
+from fleet_components.systems.karmada.model.override import OverridePolicy
 
 CANARY = "hunter2"
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "n"}, "data": {"pin": CANARY}}

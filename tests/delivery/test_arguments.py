@@ -69,10 +69,10 @@ from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
 from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
 from fleet_components.model.codec import MisfitError, decode
-from fleet_components.model.karmada.policy import DecisionConditions
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import TRUSTED, Typed
 from fleet_components.plan.options import MOST_WAIT, Settings
+from fleet_components.systems.karmada.model.policy import DecisionConditions
 from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 
 CLASSES: list[type[Any]] = [

@@ -15,11 +15,11 @@ from fleet_components.dynamic import MemberProvider, PlacementProvider, RosterPr
 from fleet_components.plan.feed import feed_inventory, feed_subject, write_feed
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.guard import loss_token
-from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
 from fleet_components.rollout.rollout import Done
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from tests.delivery.world import World
 
 NAME = "ClusterResourcePlacement/shop"

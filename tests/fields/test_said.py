@@ -9,11 +9,11 @@ import pytest
 
 from fleet_components.admission import admit
 from fleet_components.admission.hint import example
-from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import EFFECTS, unheeded
+from fleet_components.systems.karmada.model.settings import KarmadaSettings
 from tests.fields.changes import others
 from tests.fields.schemas import FIELDS, KINDS_OF_FIELDS, Field
 from tests.fields.seen import Object

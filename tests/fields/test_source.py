@@ -16,11 +16,11 @@ from fleet_components.plan.effect import Effect
 from fleet_components.plan.effects import ALL, EFFECTS
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.given import Given
-from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gathered, read_source, source_of
 from fleet_components.rollout.rollout import Change
+from fleet_components.systems.karmada.plan.templates import templates_of
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Object
 

@@ -7,9 +7,9 @@ from itertools import combinations, pairwise
 import pytest
 
 from fleet_components.admission import KINDS
-from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import EFFECTS, entries_of
+from fleet_components.systems.karmada.model.settings import KarmadaSettings
 from tests.fields.schemas import FIELDS, KINDS_OF_FIELDS, Field
 
 

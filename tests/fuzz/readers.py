@@ -17,8 +17,6 @@ from fleet_components.components.member import identity_in
 from fleet_components.content.envelope import unwrap
 from fleet_components.content.files import Text
 from fleet_components.content.guarded import UnreadableError, read_json, read_nodes, read_yaml
-from fleet_components.content.karmada.embedded import patch_json, patch_yaml
-from fleet_components.content.karmada.image import Image
 from fleet_components.content.load import load_text
 from fleet_components.content.patch import Operation, PatchError, apply_patch
 from fleet_components.content.revision import decompress
@@ -34,6 +32,8 @@ from fleet_components.plan.source import gather
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.stack_config import read_stack_config
+from fleet_components.systems.karmada.content.embedded import patch_json, patch_yaml
+from fleet_components.systems.karmada.content.image import Image
 from tests.fuzz.mutations import changed, cut, parsed, written
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet_components.model.karmada.policy import PolicyKey
-from fleet_components.plan.karmada.record import TemplateState
-from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
-from fleet_components.status.karmada import API_VERSION, binding_metadata, scheduling_status
+from fleet_components.systems.karmada.model.policy import PolicyKey
+from fleet_components.systems.karmada.plan.record import TemplateState
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
+from fleet_components.systems.karmada.status import API_VERSION, binding_metadata, scheduling_status
 from tests.hubs.objects import Objects
 
 _PARTS = ("type", "status", "reason", "message")

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from fleet_components.model.kubefleet.release import RELEASES, Rule
+from fleet_components.systems.kubefleet.model.release import RELEASES, Rule
 from tests.clusters.documents import Document, documents
 from tests.shared import shared
 

@@ -24,13 +24,13 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.departures import Fate, unseen
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.remainder import MOST_UPDATES
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.rollout.rollout import Change, Done
+from fleet_components.systems.karmada.plan.record import TemplateRecord
 from tests.clusters.documents import Document, judging
 from tests.hubs.objects import Objects
 from tools.clusters.cluster import Cluster

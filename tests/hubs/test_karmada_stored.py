@@ -12,9 +12,9 @@ import pytest
 
 from fleet_components import FleetPlan, Options, Past, plan_fleet, source_of
 from fleet_components.content.difference import differences
-from fleet_components.content.karmada.prune import pruned
 from fleet_components.content.stored import stored
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.karmada.content.prune import pruned
 from tests.clusters.documents import Document
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, apply, karmada_hub
 from tests.hubs.karmada_story import begun

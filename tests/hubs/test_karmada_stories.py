@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.record import TemplateState
+from fleet_components.systems.karmada.plan.record import TemplateState
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, karmada_hub
 from tests.hubs.karmada_story import IMAGE, PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import config, made, namespace, web

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.listing import System
-from fleet_components.hub.members.kubefleet import member_cluster
 from fleet_components.hub.observation import Observation
 from fleet_components.live.members import ask_members
 from fleet_components.live.observation import members_alone, with_members
 from fleet_components.model.problem import FleetError
+from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 from tests.hub.members.clusters import node, pod
 from tests.live.api_server import CANARY, Api, api_server, drips, hangs, refuses, send, serves
 

@@ -16,17 +16,17 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import MisfitError, camel, decode, encode
 from fleet_components.model.decision import ClusterScore
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import Binding, PlacementMemory
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.rollout.rollout import Done, Gates
+from fleet_components.systems.kubefleet.model.memory import Binding, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import (
     PlacementPolicy,
     PlacementSpec,
     RollingUpdate,
     Toleration,
     TopologySpreadConstraint,
 )
-from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.rollout.rollout import Done, Gates
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.systems.kubefleet.scheduler import schedule
 from tests.strategies import AS_OF, NAMES, Step, clusters, histories, policies
 
 pytestmark = pytest.mark.long

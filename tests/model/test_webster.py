@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.model.karmada.webster import divide, larger_names_first
+from fleet_components.systems.karmada.model.webster import divide, larger_names_first
 from tests.vectors import vectors
 
 WEIGHTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2**40) | st.integers(0, 4), min_size=1)

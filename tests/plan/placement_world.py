@@ -11,17 +11,23 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
-from fleet_components.model.kubefleet.override import ResourceOverride
-from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector
-from fleet_components.plan.kubefleet.place import PlacementOutcome
-from fleet_components.plan.kubefleet.record import PlacementRecord
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.rollout.rollout import Change, Done, Gates, Wave
 from fleet_components.rollout.run_record import FAILED, RunRecord
 from fleet_components.rollout.strategy import Budget, External, Stage, Task, UpdateRun, target_of
+from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget, Eviction
+from fleet_components.systems.kubefleet.model.override import ResourceOverride
+from fleet_components.systems.kubefleet.model.placement import (
+    PICK_ALL,
+    PICK_FIXED,
+    PICK_N,
+    PlacementPolicy,
+    RollingUpdate,
+)
+from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 NAMES = "abcdef"
 BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -13,7 +13,12 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.codec import encode
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.problem import FleetError
+from fleet_components.model.selector import LabelSelector
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from fleet_components.systems.kubefleet.model.placement import (
     PICK_N,
     Affinity,
     ClusterAffinity,
@@ -22,11 +27,6 @@ from fleet_components.model.kubefleet.placement import (
     Preference,
     PreferredClusterSelector,
 )
-from fleet_components.model.problem import FleetError
-from fleet_components.model.selector import LabelSelector
-from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.options import Options
-from fleet_components.plan.past import Past
 from tests import strategies
 from tests.plan.flipped import (
     OBJECT,

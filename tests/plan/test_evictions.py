@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.eviction import EXECUTED, DisruptionBudget, Eviction
-from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N, PlacementPolicy, RollingUpdate
-from fleet_components.plan.kubefleet.evictions import DRAINED
-from fleet_components.plan.kubefleet.place import PlacementOutcome
-from fleet_components.plan.kubefleet.record import PlacementRecord
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.rollout.rollout import Change, Done
 from fleet_components.rollout.strategy import scaled
+from fleet_components.systems.kubefleet.model.eviction import EXECUTED, DisruptionBudget, Eviction
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N, PlacementPolicy, RollingUpdate
+from fleet_components.systems.kubefleet.plan.evictions import DRAINED
+from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 pytestmark = pytest.mark.long
 

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from fleet_components.admission import Existing, admit
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector, PropagationPolicy
-from fleet_components.model.karmada.release import TABLE, Rule
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.releases import Releases
 from fleet_components.model.selector import Requirement
@@ -21,7 +19,9 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
-from fleet_components.scheduler.karmada.affinity import matching
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector, PropagationPolicy
+from fleet_components.systems.karmada.model.release import TABLE, Rule
+from fleet_components.systems.karmada.scheduler.affinity import matching
 
 Object = dict[str, Any]
 CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from fleet_components.cli.command import fleet
-from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from tests.cli.fleets import asking
 from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.kubefleet.eviction import DisruptionBudget
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.rollout.rollout import Change, Opens
+from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget
+from fleet_components.systems.kubefleet.model.placement import (
     PICK_ALL,
     PICK_FIXED,
     PICK_N,
@@ -22,7 +23,6 @@ from fleet_components.model.kubefleet.placement import (
     PlacementPolicy,
     RollingUpdate,
 )
-from fleet_components.rollout.rollout import Change, Opens
 from tests.plan.placement_world import CANARY, NAMES, REST, Asked, PlacementWorld, results, through_the_engine, tried
 
 pytestmark = pytest.mark.long

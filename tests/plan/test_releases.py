@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from fleet_components.model.decision import Condition
-from fleet_components.model.kubefleet.release import RELEASES, Rule, release_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.problem import FleetError
@@ -22,6 +21,7 @@ from fleet_components.plan.source import gathered, read_source
 from fleet_components.status.conditions import SYNCHRONIZED, TRUE, of_placement
 from fleet_components.status.update_runs import update_run_statuses
 from fleet_components.status.works import works_of
+from fleet_components.systems.kubefleet.model.release import RELEASES, Rule, release_of
 from tests.delivery.world import World
 
 GROUP = "placement.kubernetes-fleet.io"

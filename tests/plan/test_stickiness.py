@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import PropagationPolicy
-from fleet_components.model.kubefleet.memory import BOUND, Binding, PlacementMemory
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
+from fleet_components.systems.karmada.model.policy import PropagationPolicy
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
+from fleet_components.systems.karmada.plan.record import TemplateRecord
+from fleet_components.systems.karmada.plan.subject import Policies, TemplateSubject
+from fleet_components.systems.kubefleet.model.memory import BOUND, Binding, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import (
     PICK_ALL,
     PICK_FIXED,
     PICK_N,
@@ -21,14 +26,9 @@ from fleet_components.model.kubefleet.placement import (
     RollingUpdate,
     TopologySpreadConstraint,
 )
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError
-from fleet_components.plan.karmada.place import TemplateOutcome
-from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.karmada.subject import Policies, TemplateSubject
-from fleet_components.plan.kubefleet.record import PlacementRecord
-from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.scheduler import schedule
 from tests.delivery.karmada.test_properties import TOLERATED, done, read, requests, run
 from tests.delivery.karmada.world import WEB, policy
 from tests.scheduler.kubefleet.test_properties import decide

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 from fleet_components import Cluster, FleetError, Inventory
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.model.cluster import Usage
-from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector, ResourceSelector
-from fleet_components.model.kubefleet.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
-from fleet_components.plan.karmada.unmatched import _wanted
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector, ResourceSelector
+from fleet_components.systems.karmada.plan.unmatched import _wanted
+from fleet_components.systems.kubefleet.model.placement import (
+    ClusterSelectorTerm,
+    PropertyRequirement,
+    PropertySelector,
+)
 from tests.plan.stack import Stack
 from tests.plan.test_histories import alike, warning
 from tests.plan.unmatched import Document, changed, deployment, object_of, planned, told

@@ -7,10 +7,10 @@ from datetime import timedelta
 import attrs
 import pytest
 
-from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.rollout import Change, Done, Rollout
 from fleet_components.rollout.strategy import External, Stage, Task, UpdateRun
+from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from tests.rollout.world import World, picked
 
 ONE = RollingUpdate(1, 1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.strategy import External, UpdateRun
+from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from tests.rollout.world import World, picked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.model.kubefleet.placement import RollingUpdate
+from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from tests.rollout.one_pass import Binding, BindingState, Condition, one_pass
 
 READY = (Condition("Available", "True", "AllWorkAreAvailable", 600),)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.rollout import Change, Done, Placed, Rollout, Wave
+from fleet_components.systems.kubefleet.model.placement import RollingUpdate
 from tests.rollout.world import World, picked
 
 DEFAULT = RollingUpdate()

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.feed import decide, feed_inventory, feed_subject, read_subject
 from fleet_components.plan.fleet import plan_fleet
@@ -22,9 +21,11 @@ from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
 from fleet_components.plan.subject import Decided
-from fleet_components.scheduler import karmada, kubefleet
 from fleet_components.scheduler.framework import Plugin
 from fleet_components.scheduler.plugins import load_plugins
+from fleet_components.systems.karmada import scheduler as karmada
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.kubefleet import scheduler as kubefleet
 from fleet_components.testing import run_program
 from tests.cli.fleets import run
 from tests.scheduler import outside

@@ -13,7 +13,7 @@ import pytest
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided
-from fleet_components.status.karmada import api_objects, binding_status, template_status
+from fleet_components.systems.karmada.status import api_objects, binding_status, template_status
 from tests.delivery.karmada.world import deployment, member, on, policy
 from tests.plan.unmatched import planned
 

@@ -12,8 +12,8 @@ import attrs
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.plan.subject import Decided
-from fleet_components.status.kubefleet import api_objects
 from fleet_components.status.works import Work, compared, works_of, written
+from fleet_components.systems.kubefleet.status import api_objects
 from tests.plan.unmatched import planned
 
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}}

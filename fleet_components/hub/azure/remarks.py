@@ -9,10 +9,10 @@ from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.fleet_id import read_fleet_id
 from fleet_components.hub.azure.fleet_resource import FleetResource, JoinedCluster, UpgradeRun, is_under_way
 from fleet_components.hub.listing import Object, System
-from fleet_components.hub.members.kubefleet import member_cluster
 from fleet_components.hub.observation import Observation
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
+from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 
 _HUBLESS = "fleet {} has no hub: it groups clusters for upgrades alone, so its members are all there is to observe"
 _JOINED = ("Succeeded", "Updating")

@@ -21,12 +21,13 @@ from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System
-from fleet_components.hub.members import karmada, kubefleet
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
+from fleet_components.systems.karmada.hub import plain_members as karmada
+from fleet_components.systems.kubefleet.hub import plain_members as kubefleet
 
 _SYSTEMS = {
     (kubefleet.API_VERSION.partition("/")[0], kubefleet.KIND): System.KUBEFLEET,

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fleet_components.model.codec import encode
-from fleet_components.model.karmada.memory import EvictionTask
-from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION
-from fleet_components.model.karmada.template import Template
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import without_none
-from fleet_components.status.karmada import API_VERSION, binding_metadata, scheduling_status
+from fleet_components.systems.karmada.model.memory import EvictionTask
+from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
+from fleet_components.systems.karmada.status import API_VERSION, binding_metadata, scheduling_status
 
 _POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpolicy.karmada.io"
 

@@ -18,12 +18,12 @@ from fleet_components.model.manifest import Manifest, ObjectKey, by_key, value_a
 from fleet_components.plan.again import perhaps_written
 from fleet_components.plan.departures import Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.standing import Standing
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.form import Document
 from fleet_components.rollout.rollout import Change, Done, Placed
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _ORDER = ("delete", "replace", "update", "create")
 Data = Mapping[str, Any]

@@ -9,21 +9,22 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N
 from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
-from fleet_components.plan.karmada.place import TemplateOutcome
-from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.kubefleet.place import PlacementOutcome
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import values_of_label
 from fleet_components.review.documents.form import Document
 from fleet_components.rollout.describe import describe_stages
 from fleet_components.scheduler.explain import show_requirement
-from fleet_components.status import karmada, kubefleet
+from fleet_components.systems.karmada import status as karmada
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
+from fleet_components.systems.kubefleet import status as kubefleet
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N
+from fleet_components.systems.kubefleet.plan.place import PlacementOutcome
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 
 @attrs.frozen(kw_only=True)

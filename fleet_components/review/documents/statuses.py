@@ -12,15 +12,17 @@ from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.form import VERSION, Document, fleet_to_name
 from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
-from fleet_components.status import karmada, kubefleet, update_runs
 from fleet_components.status import last as last_decided
+from fleet_components.status import update_runs
 from fleet_components.status.stand import Stand, stand_of, stand_on
+from fleet_components.systems.karmada import status as karmada
+from fleet_components.systems.kubefleet import status as kubefleet
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 5
 _TOLD = ("status", "sourceStatus")

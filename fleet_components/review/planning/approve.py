@@ -13,7 +13,6 @@ from fleet_components.content.restoration import restored, written
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
-from fleet_components.plan.kubefleet.runs import APPROVALS
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
@@ -25,6 +24,7 @@ from fleet_components.review.planning.survey import (
 )
 from fleet_components.rollout.rollout import Change, Opens
 from fleet_components.rollout.strategy import External, Stage, UpdateRun, When
+from fleet_components.systems.kubefleet.plan.runs import APPROVALS
 
 _IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
 _CONDITION = {

@@ -10,14 +10,10 @@ import attrs
 
 from fleet_components.content.insertion import UnwritableError, inserted
 from fleet_components.model.cluster import Taint
-from fleet_components.model.kubefleet.eviction import EVICTION
-from fleet_components.model.kubefleet.placement import PICK_FIXED
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.delivered import delivered
-from fleet_components.plan.kubefleet.evictions import DRAINED, written
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
@@ -30,7 +26,11 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 from fleet_components.rollout.rollout import Change
-from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
+from fleet_components.systems.kubefleet.model.eviction import EVICTION
+from fleet_components.systems.kubefleet.model.placement import PICK_FIXED
+from fleet_components.systems.kubefleet.plan.evictions import DRAINED, written
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.scheduler.taint_toleration import tolerated
 
 _TAINTS = ("spec", "taints")
 _KARMADA = "Cluster"

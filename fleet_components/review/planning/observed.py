@@ -25,12 +25,12 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.templates import NAMESPACE
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import DEFAULT_FLEET, StateFile, observed_state
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
+from fleet_components.systems.karmada.plan.templates import NAMESPACE
 
 _OF_CLUSTERS = "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
 _ONE = "plan one at a time: a fleet has one hub"

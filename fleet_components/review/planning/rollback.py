@@ -15,7 +15,6 @@ from fleet_components.content.secret import is_hidden, redacted
 from fleet_components.model.manifest import ObjectKey, Origin, by_key
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import LACKS_HINT
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
@@ -27,6 +26,7 @@ from fleet_components.review.planning.survey import (
     survey_source,
 )
 from fleet_components.rollout.strategy import External
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 Data = Mapping[str, Any]
 _IN_PROGRAM = "give the objects their values of that revision; this command without --to lists the revisions"

@@ -9,9 +9,9 @@ import attrs
 
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change
+from fleet_components.systems.karmada.plan.record import TemplateState
 
 UNFULFILLED, HELD = CONDITIONS = "unfulfilled", "held"
 Said = tuple[str, FieldPath, str]

@@ -14,7 +14,6 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
@@ -33,6 +32,7 @@ from fleet_components.review.planning.survey import (
     project_among,
     survey,
 )
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
 
 @attrs.frozen

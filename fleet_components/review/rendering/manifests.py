@@ -21,7 +21,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.waves import Brought, PlanPart
 from fleet_components.review.documents.binding import bindings
 from fleet_components.review.planning.past import is_render, to_render
-from fleet_components.status.kubefleet import api_objects
+from fleet_components.systems.kubefleet.status import api_objects
 
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"

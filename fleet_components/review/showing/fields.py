@@ -9,14 +9,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.model.karmada.release import TABLE as KARMADA
-from fleet_components.model.karmada.release import Rule as KarmadaRule
-from fleet_components.model.kubefleet.release import TABLE as KUBEFLEET
-from fleet_components.model.kubefleet.release import Rule
 from fleet_components.model.release import Change, ReleaseTable
 from fleet_components.review.documents.fields import OBJECT_MARKS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.systems.karmada.model.release import TABLE as KARMADA
+from fleet_components.systems.karmada.model.release import Rule as KarmadaRule
+from fleet_components.systems.kubefleet.model.release import TABLE as KUBEFLEET
+from fleet_components.systems.kubefleet.model.release import Rule
 
 _STYLES = {"refused": "red", "no effect": "yellow", "not needed": "dim"}
 _REST = "All other fields are carried out, or refused as the API servers refuse them."

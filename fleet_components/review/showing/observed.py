@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.hub.karmada.settings import UNTOLD
 from fleet_components.model.alike import folded
 from fleet_components.model.text import count, visible
 from fleet_components.review.documents.form import Document
 from fleet_components.review.showing.words import one_line
+from fleet_components.systems.karmada.hub.settings import UNTOLD
 
 _LEAST = 20
 """Smallest width to which a text is wrapped, however narrow the terminal is."""

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.patch import Operation, PatchError
+from fleet_components.systems.karmada.content.embedded import patch_json, patch_yaml, settled
 
 NOTHING: list[Operation] = []
 PLAIN = st.recursive(

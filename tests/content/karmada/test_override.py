@@ -6,12 +6,12 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from fleet_components.content.karmada.override import override
 from fleet_components.content.load import load_text
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import show_path
+from fleet_components.systems.karmada.content.override import override
+from fleet_components.systems.karmada.model.override import OverridePolicy
 
 _WEB: dict[str, Any] = {
     "apiVersion": "apps/v1",

@@ -8,10 +8,10 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada.cluster import read_karmada_cluster
-from fleet_components.model.karmada.override import OverrideSpec
-from fleet_components.model.karmada.policy import ClusterAffinity, Rank, ResourceSelector, Toleration
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+from fleet_components.systems.karmada.model.override import OverrideSpec
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, Rank, ResourceSelector, Toleration
 
 MEMBER = Cluster("m1", {"env": "prod"}, provider="aws", region="eu", zones=("z1", "z2"))
 

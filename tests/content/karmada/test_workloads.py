@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
-from fleet_components.content.karmada.replicas import (
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.quantity import parse_quantity
+from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
+from fleet_components.systems.karmada.content.replicas import (
     completions_of,
     divide_completions,
     replicas_of,
     with_replicas,
 )
-from fleet_components.content.karmada.requirements import Requirements, requirements_of
-from fleet_components.model.karmada.workload_shape import WorkloadShape
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.quantity import parse_quantity
+from fleet_components.systems.karmada.content.requirements import Requirements, requirements_of
+from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
 
 RECORDED = json.loads((Path(__file__).parent / "data/workloads.json").read_text())
 GAME = WorkloadShape("game.io/v1", "Game", ("spec", "size"), ("spec", "pod"))

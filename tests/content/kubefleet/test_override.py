@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.admission import admit
-from fleet_components.content.kubefleet.override import (
+from fleet_components.content.load import load_text
+from fleet_components.content.overridden import Overridden
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import show_path
+from fleet_components.systems.kubefleet.content.override import (
     OverrideInForce,
     apply_overrides,
     in_force,
     read_in_force,
     write_in_force,
 )
-from fleet_components.content.load import load_text
-from fleet_components.content.overridden import Overridden
-from fleet_components.model.cluster import Cluster
-from fleet_components.model.kubefleet.override import ResourceOverride
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import show_path
+from fleet_components.systems.kubefleet.model.override import ResourceOverride
 
 _EAST = Cluster("east", labels={"env": "prod", "zone": "z1"})
 _WEST = Cluster("west", labels={"env": "test"})

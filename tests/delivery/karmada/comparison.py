@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.systems.karmada.model.memory import EvictionTask
+from fleet_components.systems.karmada.plan.place import TemplateOutcome
 from fleet_components.testing import StackState
 from tests.delivery.driver import cluster_of
 from tests.delivery.karmada.members import RECORDED

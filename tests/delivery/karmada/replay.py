@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import attrs
 
-from fleet_components.plan.karmada.record import template_uid
+from fleet_components.systems.karmada.plan.record import template_uid
 from tests.delivery import replay
 from tests.delivery.karmada.comparison import bindings_here, bindings_there, copies_here, copies_there
 from tests.delivery.karmada.known import KNOWN, REFUSED

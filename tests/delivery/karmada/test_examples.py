@@ -12,10 +12,10 @@ from fleet_components import FleetError, read_source
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.rollout.rollout import Change
+from fleet_components.systems.karmada.plan.subject import TemplateSubject
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FOLDERS = sorted(EXAMPLES.glob("karmada-*"))

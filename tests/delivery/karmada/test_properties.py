@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from fleet_components.admission import admit
 from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.override import OverridePolicy
-from fleet_components.model.karmada.policy import PropagationPolicy
-from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.karmada.needs import Needs
-from fleet_components.plan.karmada.place import TemplateOutcome, place_template
-from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.rollout.rollout import Change, Done
+from fleet_components.systems.karmada.model.override import OverridePolicy
+from fleet_components.systems.karmada.model.policy import PropagationPolicy
+from fleet_components.systems.karmada.model.settings import KarmadaSettings
+from fleet_components.systems.karmada.plan.needs import Needs
+from fleet_components.systems.karmada.plan.place import TemplateOutcome, place_template
+from fleet_components.systems.karmada.plan.record import TemplateRecord
+from fleet_components.systems.karmada.plan.subject import Policies, TemplateSubject
 from tests.delivery.karmada.world import WEB, deployment, policy
 
 quick = settings(max_examples=60)

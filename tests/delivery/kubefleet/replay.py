@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import attrs
 
 from fleet_components.model.decision import Decision
-from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.observed import ObservedMember
 from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.testing import Registration
 from tests.delivery import replay
 from tests.delivery.driver import cluster_of

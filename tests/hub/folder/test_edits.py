@@ -12,10 +12,10 @@ import yaml
 
 from fleet_components import load
 from fleet_components.hub.folder.writing import Changes, write_observation
-from fleet_components.hub.karmada.settings import settings_of
 from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
 from fleet_components.model.manifest import Manifest
+from fleet_components.systems.karmada.hub.settings import settings_of
 from tests.cli.fleets import SECRET
 from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
 from tests.hub.folder.test_update import CONFIG, INTO_SECRET, currency, edit, on_hub, updated

@@ -8,10 +8,10 @@ import pytest
 
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
-from fleet_components.model.karmada.settings import KIND
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.given import Given
 from fleet_components.plan.source import gathered
+from fleet_components.systems.karmada.model.settings import KIND
 from tests.delivery.karmada.comparison import bindings_here, bindings_there
 from tests.delivery.karmada.recording import Recording, Step
 from tests.delivery.karmada.replay import Replay

@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.hub.kubefleet.members import members_of
 from fleet_components.hub.reading import read_hub
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
-from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
+from fleet_components.systems.kubefleet.hub.members import members_of
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ineligibility
 from tests.delivery.recording import NOW
 from tests.hub.kubefleet.hubs import agent, hub_of, member
 from tests.hub.kubefleet.planned import source_of

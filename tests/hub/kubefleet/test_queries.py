@@ -7,9 +7,9 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.hub.kubefleet.queries import kubefleet_queries
-from fleet_components.hub.kubefleet.release import AGENT
 from fleet_components.hub.listing import Query, Resource
+from fleet_components.systems.kubefleet.hub.queries import kubefleet_queries
+from fleet_components.systems.kubefleet.hub.release import AGENT
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
 

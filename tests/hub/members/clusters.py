@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fleet_components.hub.cluster_facts import ClusterFacts
 from fleet_components.hub.listing import Object
-from fleet_components.hub.members.cluster_facts import ClusterFacts
 
 
 def node(name: str = "n", ready: Any = True, labels: Any = None, provider: Any = "", **allocatable: str) -> Object:

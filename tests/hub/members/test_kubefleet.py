@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.listing import Object
-from fleet_components.hub.members.kubefleet import member_cluster, properties, usage
-from fleet_components.model.kubefleet.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.hub.plain_members import member_cluster, properties, usage
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from tests.hub.members.clusters import facts, node, pod
 
 SIZE = "beta.kubernetes.io/instance-type"

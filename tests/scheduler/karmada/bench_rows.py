@@ -12,11 +12,11 @@ from random import Random
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.resource_models import summarize
-from fleet_components.model.karmada.template import Template
-from fleet_components.scheduler.karmada import schedule
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.resource_models import summarize
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.scheduler import schedule
 
 Run = Callable[[], object]
 SetUp = Callable[[int], Run]

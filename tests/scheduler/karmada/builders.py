@@ -8,11 +8,11 @@ from typing import Any
 from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.template import Estimates, Template
-from fleet_components.scheduler.karmada import schedule
-from fleet_components.scheduler.karmada.status import BindingStatus, TemplateDecision
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.template import Estimates, Template
+from fleet_components.systems.karmada.scheduler import schedule
+from fleet_components.systems.karmada.scheduler.status import BindingStatus, TemplateDecision
 from tests.scheduler.karmada.events import Changes, next_run
 
 DYNAMIC = {

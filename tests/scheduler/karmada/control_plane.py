@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from fleet_components.admission import admit
-from fleet_components.model.karmada.claims import Claims, template_key
-from fleet_components.model.karmada.policy import (
+from fleet_components.model.manifest import Manifest
+from fleet_components.systems.karmada.model.claims import Claims, template_key
+from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
     OVERRIDE,
@@ -18,9 +19,8 @@ from fleet_components.model.karmada.policy import (
     PropagationPolicy,
     policy_key,
 )
-from fleet_components.model.manifest import Manifest
-from fleet_components.scheduler.karmada import matching
-from fleet_components.scheduler.karmada.matching import Hub, Matched, match_policies
+from fleet_components.systems.karmada.scheduler import matching
+from fleet_components.systems.karmada.scheduler.matching import Hub, Matched, match_policies
 
 
 class ControlPlane:

@@ -13,14 +13,14 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import ClusterAffinity, Placement
-from fleet_components.model.karmada.template import Template
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.karmada import schedule
-from fleet_components.scheduler.karmada.affinity import matching
-from fleet_components.scheduler.karmada.groups import group_index
-from fleet_components.scheduler.karmada.state import KarmadaState
-from fleet_components.scheduler.karmada.status import BindingStatus, TemplateDecision
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, Placement
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.scheduler import schedule
+from fleet_components.systems.karmada.scheduler.affinity import matching
+from fleet_components.systems.karmada.scheduler.groups import group_index
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.status import BindingStatus, TemplateDecision
 
 
 @attrs.frozen

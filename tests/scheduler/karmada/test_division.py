@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.scheduler.karmada.division import shortest_prefix
-from fleet_components.scheduler.karmada.go_sort import descending
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.scheduler.division import shortest_prefix
+from fleet_components.systems.karmada.scheduler.go_sort import descending
 from tests.scheduler.karmada.builders import (
     AGGREGATED,
     DUPLICATED,

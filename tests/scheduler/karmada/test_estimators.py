@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary
-from fleet_components.model.karmada.resource_models import DEFAULT_MODELS, grade_of, summarize
-from fleet_components.model.karmada.template import Estimates
-from fleet_components.scheduler.karmada.estimator import MAX_INT32, allocatable, estimate
-from fleet_components.scheduler.karmada.state import KarmadaState
+from fleet_components.systems.karmada.model.resource_models import DEFAULT_MODELS, grade_of, summarize
+from fleet_components.systems.karmada.model.template import Estimates
+from fleet_components.systems.karmada.scheduler.estimator import MAX_INT32, allocatable, estimate
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
 from tests.scheduler.karmada.builders import (
     AGGREGATED,
     DYNAMIC,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from fleet_components.model.karmada.template import Estimates
-from fleet_components.scheduler.karmada.explain import explain
+from fleet_components.systems.karmada.model.template import Estimates
+from fleet_components.systems.karmada.scheduler.explain import explain
 from tests.scheduler.karmada.builders import (
     DUPLICATED,
     DYNAMIC,

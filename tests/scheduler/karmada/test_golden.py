@@ -13,14 +13,14 @@ import pytest
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.cluster import read_karmada_cluster
-from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.template import Estimates, Template
-from fleet_components.scheduler.karmada.errors import Failure
-from fleet_components.scheduler.karmada.groups import place
-from fleet_components.scheduler.karmada.profile import PROFILE
-from fleet_components.scheduler.karmada.state import KarmadaState
+from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.template import Estimates, Template
+from fleet_components.systems.karmada.scheduler.errors import Failure
+from fleet_components.systems.karmada.scheduler.groups import place
+from fleet_components.systems.karmada.scheduler.profile import PROFILE
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 Run = Mapping[str, Any]
 RUNS = [json.loads(line) for line in (Path(__file__).parent / "golden.jsonl").read_text().splitlines()]

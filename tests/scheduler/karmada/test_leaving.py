@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Taint
-from fleet_components.model.karmada.memory import EvictionTask
-from fleet_components.model.karmada.policy import ClusterFailover, Failover, Placement, Toleration
-from fleet_components.scheduler.karmada.eviction import Eviction, EvictionSettings, evict
-from fleet_components.scheduler.karmada.graceful import Surroundings, unfinished
+from fleet_components.systems.karmada.model.memory import EvictionTask
+from fleet_components.systems.karmada.model.policy import ClusterFailover, Failover, Placement, Toleration
+from fleet_components.systems.karmada.scheduler.eviction import Eviction, EvictionSettings, evict
+from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ON = EvictionSettings(enabled=True)

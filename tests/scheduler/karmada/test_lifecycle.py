@@ -9,10 +9,10 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.scheduler.karmada.schedule import placement_changed
-from fleet_components.scheduler.karmada.status import BindingStatus, TemplateDecision
+from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.scheduler.schedule import placement_changed
+from fleet_components.systems.karmada.scheduler.status import BindingStatus, TemplateDecision
 from tests.scheduler.karmada.builders import (
     AGGREGATED,
     DUPLICATED,

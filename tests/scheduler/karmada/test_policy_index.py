@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.model.karmada.policy import PropagationPolicy
 from fleet_components.model.manifest import Manifest
-from fleet_components.scheduler.karmada.matching import matches
-from fleet_components.scheduler.karmada.policy_index import PolicyIndex
+from fleet_components.systems.karmada.model.policy import PropagationPolicy
+from fleet_components.systems.karmada.scheduler.matching import matches
+from fleet_components.systems.karmada.scheduler.policy_index import PolicyIndex
 
 names, namespaces, kinds = (st.sampled_from(words) for words in ("ab", "xy", ("ConfigMap", "Secret")))
 labels = st.dictionaries(st.sampled_from("pq"), st.sampled_from("12"))

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.scheduler.cycle import run_filters
-from fleet_components.scheduler.karmada import schedule
-from fleet_components.scheduler.karmada.division import shortest_prefix
-from fleet_components.scheduler.karmada.explain import explain
-from fleet_components.scheduler.karmada.go_sort import descending
-from fleet_components.scheduler.karmada.profile import PROFILE
-from fleet_components.scheduler.karmada.state import KarmadaState
-from fleet_components.scheduler.karmada.status import TemplateDecision
+from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.template import Estimates, Template
+from fleet_components.systems.karmada.scheduler import schedule
+from fleet_components.systems.karmada.scheduler.division import shortest_prefix
+from fleet_components.systems.karmada.scheduler.explain import explain
+from fleet_components.systems.karmada.scheduler.go_sort import descending
+from fleet_components.systems.karmada.scheduler.profile import PROFILE
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.status import TemplateDecision
 from tests.scheduler.karmada.builders import AGGREGATED, DUPLICATED, DYNAMIC, placement, spread, static
 
 pytestmark = pytest.mark.long

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleet_components.model.cluster import ResourceModel, ResourceSummary, Taint
-from fleet_components.model.karmada.cluster import read_karmada_cluster
-from fleet_components.scheduler.karmada.estimator import estimate
+from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
+from fleet_components.systems.karmada.scheduler.estimator import estimate
 from tests.scheduler.karmada.builders import clusters, decide, deployment, fleet, member, placement
 
 JOINED: dict[str, Any] = {

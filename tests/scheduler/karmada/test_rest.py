@@ -9,13 +9,13 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import ClusterAffinity, ClusterAffinityTerm, Placement
-from fleet_components.model.karmada.template import Template
-from fleet_components.model.karmada.webster import larger_names_first, turned
-from fleet_components.scheduler.karmada import schedule
-from fleet_components.scheduler.karmada.rest import looked_at
-from fleet_components.scheduler.karmada.state import KarmadaState
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import ClusterAffinity, ClusterAffinityTerm, Placement
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.model.webster import larger_names_first, turned
+from fleet_components.systems.karmada.scheduler import schedule
+from fleet_components.systems.karmada.scheduler.rest import looked_at
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 WEB = Template("apps/v1", "Deployment", "web", "shop", replicas=2)
 A, B = (Cluster(name, region=name) for name in "ab")

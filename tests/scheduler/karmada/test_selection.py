@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.model.karmada.memory import TemplateMemory
+from fleet_components.systems.karmada.model.memory import TemplateMemory
 from tests.scheduler.karmada.builders import (
     AGGREGATED,
     DUPLICATED,

@@ -11,10 +11,10 @@ import pytest
 from fleet_components.model.cluster import Cluster, ResourceSummary
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import Placement
-from fleet_components.model.karmada.template import Template
-from fleet_components.scheduler.karmada import schedule
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import Placement
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.scheduler import schedule
 from tests.vectors import vectors
 
 Data = Mapping[str, Any]

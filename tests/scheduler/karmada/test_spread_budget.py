@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.template import Template
 from fleet_components.model.problem import FleetError
-from fleet_components.scheduler.karmada import spread as searching
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.scheduler import spread as searching
 from tests.scheduler.karmada.builders import decide, member, placement, spread
 
 

@@ -10,8 +10,8 @@ from fleet_components.model.cluster import Cluster, Taint, Usage
 from fleet_components.model.codec import decode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from tests.scheduler.kubefleet.hub import next_cycle
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ import attrs
 
 from fleet_components.model.decision import Condition, Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler import schedule
 
 
 @attrs.frozen

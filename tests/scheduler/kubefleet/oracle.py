@@ -12,7 +12,9 @@ from datetime import datetime
 import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
-from fleet_components.model.kubefleet.placement import (
+from fleet_components.model.quantity import Quantity, parse_quantity
+from fleet_components.model.typed import TRUSTED
+from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,
     PlacementPolicy,
     PreferredClusterSelector,
@@ -20,8 +22,6 @@ from fleet_components.model.kubefleet.placement import (
     Toleration,
     TopologySpreadConstraint,
 )
-from fleet_components.model.quantity import Quantity, parse_quantity
-from fleet_components.model.typed import TRUSTED
 
 Score = tuple[int, int]
 """Spread, affinity."""

@@ -8,10 +8,10 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.scheduler.explain import MemberExplanation
-from fleet_components.scheduler.kubefleet.explain import explain
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler.explain import explain
 from tests.scheduler.kubefleet.builders import (
     NOW,
     affinity,

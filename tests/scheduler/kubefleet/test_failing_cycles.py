@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import BOUND, Binding, PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
-from fleet_components.scheduler.kubefleet.explain import explain
+from fleet_components.systems.kubefleet.model.memory import BOUND, Binding, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler.explain import explain
 from tests.scheduler.kubefleet.builders import (
     Members,
     by,

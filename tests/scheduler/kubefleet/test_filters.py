@@ -9,7 +9,7 @@ import pytest
 
 from fleet_components.model.cluster import Agent, Cluster, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.systems.kubefleet.scheduler import schedule
 from tests.scheduler.kubefleet.builders import (
     NOW,
     label,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.scheduler import schedule
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.oracle import Bond, Oracle
 from tests.strategies import AS_OF, Step, histories

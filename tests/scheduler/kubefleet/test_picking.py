@@ -9,8 +9,8 @@ import pytest
 
 from fleet_components.model.cluster import Agent, Cluster, Taint
 from fleet_components.model.decision import Decision, Status
-from fleet_components.model.kubefleet.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding, PlacementMemory
-from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.builders import (
     by,

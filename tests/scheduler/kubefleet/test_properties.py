@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
-from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N, PlacementPolicy
 from fleet_components.scheduler.framework import Verdict
-from fleet_components.scheduler.kubefleet import schedule
-from fleet_components.scheduler.kubefleet.explain import explain
-from fleet_components.scheduler.kubefleet.topology_spread import TopologySpread
+from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler import schedule
+from fleet_components.systems.kubefleet.scheduler.explain import explain
+from fleet_components.systems.kubefleet.scheduler.topology_spread import TopologySpread
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.hub import next_cycle
 from tests.scheduler.kubefleet.oracle import Oracle

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet_components.model.cluster import Cluster, Taint
-from fleet_components.model.kubefleet.placement import PICK_ALL, TopologySpreadConstraint
+from fleet_components.systems.kubefleet.model.placement import PICK_ALL, TopologySpreadConstraint
 from tests.scheduler.kubefleet.builders import label, labelled, pick_n, policy, preferring, reasons, run, scores, spread
 
 VIOLATED = 'ClusterUnschedulable, violated doNotSchedule topology spread constraint "{}" (max skew {})'

@@ -1,6 +1,0 @@
-"""Scheduler profile of KubeFleet v0.3.1 (Azure Kubernetes Fleet Manager): placements of both scopes."""
-
-from fleet_components.scheduler.kubefleet.explain import explain
-from fleet_components.scheduler.kubefleet.schedule import schedule
-
-__all__ = ["explain", "schedule"]

@@ -1,0 +1,144 @@
+"""Changes that might let a template go to a member, or leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import attrs
+
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import encode
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.mask import has
+from fleet_components.scheduler.edit import ADD, POLICY, SET, Edit, Ladder
+from fleet_components.scheduler.framework import Plugin
+from fleet_components.scheduler.proposals import Proposals, passing_changes, scoring_ladders, stopping_ladders
+from fleet_components.systems.karmada.model.memory import TemplateMemory
+from fleet_components.systems.karmada.model.policy import AGGREGATED, ClusterAffinityTerm, Placement
+from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.scheduler.affinity import matching
+from fleet_components.systems.karmada.scheduler.profile import PROFILE
+from fleet_components.systems.karmada.scheduler.room import less_room, more_room
+from fleet_components.systems.karmada.scheduler.state import KarmadaState
+
+_PLACEMENT = ("spec", "placement")
+_WEIGHTS = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightList")
+
+
+@attrs.frozen
+class Scheduled:
+    """A decision on one template, with what it depended on.
+
+    Attributes:
+        inventory: the fleet.
+        template: the template.
+        placement: the placement that was scheduled.
+        before: what was remembered before.
+        group: name of the affinity group in use; empty without groups.
+        clusters: the members that have the template.
+        plugins: the plug-ins that decided with Karmada's.
+    """
+
+    inventory: Inventory
+    template: Template
+    placement: Placement
+    before: TemplateMemory
+    group: str
+    clusters: Collection[str]
+    plugins: tuple[Plugin, ...] = ()
+
+    @property
+    def state(self) -> KarmadaState:
+        """The state of a run in the group in use."""
+        names = {term.affinity_name: term for term in self.placement.cluster_affinities}
+        group = names.get(self.group, next(iter(names.values()), None))
+        return KarmadaState(self.inventory, self.template, self.placement, self.before, group=group)
+
+
+def proposals(scheduled: Scheduled, cluster: str) -> Proposals:
+    """Return what might change the outcome of a decision for one member."""
+    position = scheduled.inventory.position(cluster)
+    if position is None:
+        return Proposals(stopped="it is no longer a member of the fleet")
+    if has(scheduled.inventory.leaving, position):
+        return Proposals(stopped="it is leaving the fleet")
+    asked = _Asked(scheduled, scheduled.state, position)
+    return asked.losing() if cluster in scheduled.clusters else asked.winning()
+
+
+@attrs.frozen
+class _Asked:
+    scheduled: Scheduled
+    state: KarmadaState
+    position: int
+
+    @property
+    def _divided(self) -> bool:
+        return self.state.template.workload and self.state.placement.divided
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.state.inventory.clusters[self.position]
+
+    def winning(self) -> Proposals:
+        # Some filters always pass current targets, so they are asked as if the member did not have the object.
+        unplaced = attrs.evolve(self.state, memory=attrs.evolve(self.state.memory, clusters={}))
+        profile = PROFILE.extended(self.scheduled.plugins)
+        found, stopped = passing_changes(profile, unplaced, self.position)
+        for group, first in self._other_groups():
+            others, _ = passing_changes(profile, attrs.evolve(unplaced, group=group), self.position)
+            # Karmada tries a group before the one in use first anyway, as long as it has not settled on a later one.
+            found = (*found, *others, *((first, *change) for change in others))
+        boosts = (*scoring_ladders(profile, unplaced, self.position, more=True), *self._boosts())
+        return Proposals(tuple(sorted(found, key=len)), tuple(filter(None, boosts)), stopped="" if found else stopped)
+
+    def losing(self) -> Proposals:
+        profile = PROFILE.extended(self.scheduled.plugins)
+        ladders = [
+            *stopping_ladders(profile, self.state, self.position),
+            *scoring_ladders(profile, self.state, self.position, more=False),
+            *self._groups(-1),
+            tuple(less_room(self.cluster, self.state.template.requests) if self._divided else ()),
+        ]
+        return Proposals(losing=tuple(filter(None, ladders)))
+
+    def _boosts(self) -> Iterator[Ladder]:
+        yield from self._groups(1)
+        if self._divided:
+            yield tuple(more_room(self.cluster, self.state.template.requests, self.state.template.replicas))
+            yield tuple(self._weights())
+
+    def _groups(self, sign: int) -> Iterator[Ladder]:
+        """Yield more groups, or fewer, of each spread constraint."""
+        for place, constraint in enumerate(self.state.placement.spread_constraints):
+            numbers = (
+                range(constraint.max_groups + 1, len(self.state.inventory) + 1)
+                if sign > 0
+                else range(constraint.max_groups - 1, max(1, constraint.min_groups) - 1, -1)
+            )
+            by = constraint.spread_by_field or constraint.spread_by_label
+            field = (*_PLACEMENT, "spreadConstraints", place, "maxGroups")
+            yield tuple((Edit(POLICY, SET, field, n, f"with maxGroups {n} of spreadByField {by}"),) for n in numbers)
+
+    def _weights(self) -> Iterator[tuple[Edit, ...]]:
+        """Yield weights for a member that no rule of the static weights selects."""
+        scheduling = self.state.placement.replica_scheduling
+        preference = scheduling.weight_preference if scheduling else None
+        if scheduling is None or preference is None or scheduling.replica_division_preference == AGGREGATED:
+            return
+        rules = preference.static_weight_list
+        chosen = any(has(matching(self.state.inventory, rule.target_cluster), self.position) for rule in rules)
+        if preference.dynamic_weight or not rules or chosen:
+            return
+        for weight in range(1, sum(rule.weight for rule in rules) + 1):
+            value = {"targetCluster": {"clusterNames": [self.cluster.name]}, "weight": weight}
+            yield (Edit(POLICY, ADD, _WEIGHTS, value, f"with a static weight of {weight}"),)
+
+    def _other_groups(self) -> Iterator[tuple[ClusterAffinityTerm, Edit]]:
+        """Yield the other affinity groups that select the member, each with the edit that it is tried first."""
+        terms = self.state.placement.cluster_affinities
+        for group in terms:
+            if group is not self.state.group and has(matching(self.state.inventory, group), self.position):
+                value = [encode(group), *(encode(term) for term in terms if term is not group)]
+                field = (*_PLACEMENT, "clusterAffinities")
+                yield group, Edit(POLICY, SET, field, value, f"with the affinity group {group.affinity_name} first")

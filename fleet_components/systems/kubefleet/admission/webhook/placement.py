@@ -1,0 +1,78 @@
+"""Validating webhook of placements.
+
+Source: KubeFleet, ``pkg/utils/validator/placement.go``. On a running hub only ClusterResourcePlacements pass
+through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an invalid one and reports
+it in its status, or never starts its rollout. This package refuses it at once, which helps users more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from fleet_components.admission.finding import Denial, Finding, deny
+from fleet_components.admission.registry import Object, Request
+from fleet_components.systems.kubefleet.admission.webhook.known_resources import scope_of
+from fleet_components.systems.kubefleet.admission.webhook.policy import check_policy
+from fleet_components.systems.kubefleet.admission.webhook.resources import (
+    brings_contents,
+    check_labels,
+    check_scope,
+    unknown_kind,
+)
+from fleet_components.systems.kubefleet.admission.webhook.strategy import check_strategy
+from fleet_components.systems.kubefleet.model.release import Rule
+
+_MAX_NAME = 63
+_POLICY = ("spec", "policy")
+
+
+def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | None:
+    """Return the refusal of a placement; None if it passes.
+
+    The placement is a ClusterResourcePlacement, or a ResourcePlacement if ``cluster_scoped`` is False.
+    """
+    short = "CRP" if cluster_scoped else "RP"
+    if request.old is not None:
+        before = attrs.evolve(request, object=request.old)
+        form = f"deny update on old invalid v1beta1 {short} with DeletionTimestamp not set %s"
+        if denial := deny(_check(before, cluster_scoped), form):
+            return None if request.metadata.get("deletionTimestamp") else denial
+        if denial := deny(_check_change(request.object["spec"], request.old["spec"])):
+            return denial
+    return deny(_check(request, cluster_scoped), f"deny create/update v1beta1 {short} has invalid fields %s")
+
+
+def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
+    spec = request.object["spec"]
+    if len(request.name.encode()) > _MAX_NAME:
+        what = f"the name field cannot have length exceeding {_MAX_NAME}"
+        yield Finding(what, ("metadata", "name"), f"write name: {request.name[:_MAX_NAME].rstrip('-.')}")
+    terms = spec["resourceSelectors"]
+    for index, term in enumerate(terms):
+        at = ("spec", "resourceSelectors", index)
+        yield from (finding.under(*at) for finding in check_labels(term))
+        scope = scope_of(term["group"], term["version"], term["kind"], request.context)
+        if not scope:
+            # The webhook stops here: it checks neither the other selectors nor the policy.
+            yield unknown_kind(term).under(*at)
+            return
+        if not (cluster_scoped and any(map(brings_contents, terms))):
+            yield from (finding.under(*at) for finding in check_scope(term, scope, cluster_scoped))
+    needs_names = cluster_scoped and not request.context.releases.kubefleet.has(Rule.NO_NAMES_PICKED)
+    strict = request.context.releases.kubefleet.has(Rule.PROPERTY_SELECTORS_STRICT)
+    for finding in check_policy(spec.get("policy", {}), needs_names=needs_names, strict=strict):
+        yield finding.under(*_POLICY, clause="the placement policy field is invalid: ")
+    for finding in check_strategy(spec.get("strategy", {})):
+        yield finding.under("spec", "strategy", clause="the rollout Strategy field  is invalid: ")
+
+
+def _check_change(spec: Object, old: Object) -> Iterator[Finding]:
+    policy, before = spec.get("policy", {}), old.get("policy", {})
+    if policy.get("placementType", "PickAll") != before.get("placementType", "PickAll"):
+        do = "delete the placement and create it with the new type"
+        yield Finding("placement type is immutable", (*_POLICY, "placementType"), do)
+    elif any(each not in policy.get("tolerations", ()) for each in before.get("tolerations", ())):
+        what = "tolerations have been updated/deleted, only additions to tolerations are allowed"
+        yield Finding(what, (*_POLICY, "tolerations"), "keep the old tolerations as they were and add others")

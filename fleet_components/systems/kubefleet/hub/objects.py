@@ -1,0 +1,134 @@
+"""The objects that placements select, as they are on a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fleet_components.content.envelope import is_envelope
+from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.strip import strip
+from fleet_components.hub.listing import Listing, Object, Query
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.source import Source
+from fleet_components.systems.kubefleet.hub.kept import Kept
+from fleet_components.systems.kubefleet.hub.kinds import GROUP, MEMBERS, PLACEMENTS
+from fleet_components.systems.kubefleet.hub.queries import DEFINITIONS
+from fleet_components.systems.kubefleet.hub.release import AGENT, is_agent
+from fleet_components.systems.kubefleet.hub.snapshots import Contents
+
+_ACCOUNT = "kubernetes.io/service-account.name"
+"""Annotation that every Secret with the token of a service account has."""
+
+
+def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object, ...]:
+    """Return the objects that placements select, sorted by key, as a resource snapshot has them.
+
+    Definitions of custom kinds are among them where one is selected.
+
+    Args:
+        source: policies and objects of the hub, as they are read.
+        there: all objects that may be selected.
+    """
+    selections, _ = source.selections()
+    wanted = {manifest.key for selection in selections for manifest in selection.selection.manifests}
+    wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
+    return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
+
+
+def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
+    """Return why requests for objects were not answered, those included that nobody could make.
+
+    The hub has sent objects of a kind that it does not serve: an API server of its own is away.
+    """
+    sent = (Manifest(data) for data in _newest(listing, kept).values())
+    gone = {
+        Query(one.api_version, one.kind, one.namespace) for one in sent if (one.group, one.kind) not in listing.served
+    }
+    refused = {query: why for query, why in listing.refused.items() if query != AGENT}
+    return {**dict.fromkeys(gone, "is not served"), **refused}
+
+
+def definitions_instead(listing: Listing) -> Iterator[Manifest]:
+    """Yield a definition of each custom kind that the hub serves, where it does not tell its definitions."""
+    if DEFINITIONS not in listing.refused:
+        return
+    for (group, kind), one in sorted(listing.served.items()):
+        if group and (group, kind) not in BUILT_IN and group not in BUILT_IN_GROUPS:
+            versions = [{"name": one.api_version.rpartition("/")[2], "served": True}]
+            scope = "Namespaced" if one.namespaced else "Cluster"
+            names = {"kind": kind, "plural": one.plural}
+            spec = {"group": group, "names": names, "scope": scope, "versions": versions}
+            header = {"apiVersion": DEFINITIONS.api_version, "kind": DEFINITIONS.kind}
+            yield Manifest({**header, "metadata": {"name": f"{one.plural}.{group}"}, "spec": spec})
+
+
+def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]) -> Iterator[Manifest]:
+    """Yield the objects that placements may select; Secrets without their data, unless it was asked
+    for.
+
+    Args:
+        listing: the answers of the hub.
+        kept: what the hub keeps.
+        unanswered: the requests that were not answered.
+        notes: notes are added about what is left out.
+    """
+    newest = _newest(listing, kept)
+    # Without what the hub does not tell, objects would seem to leave.
+    yield from (Manifest(data) for key, data in newest.items() if any(query.asks_for(key) for query in unanswered))
+    for data in listing:
+        manifest = Manifest(data)
+        if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
+            continue
+        if is_agent(manifest.key):
+            continue
+        if manifest.metadata.get("deletionTimestamp"):
+            notes += () if manifest.key not in newest else [f"{manifest.key} is being deleted, and is left out"]
+        elif listing.secrets:
+            yield manifest
+        elif not is_secret(data):
+            yield Manifest(redacted(data))
+        elif manifest.key in newest:
+            yield Manifest(newest[manifest.key])  # it tells the names of the data
+        else:
+            yield Manifest(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Secret",
+                    "metadata": data["metadata"],
+                    "type": _type(manifest),
+                }
+            )
+
+
+def _type(secret: Manifest) -> str:
+    """Return the type of a Secret of which only the metadata is known."""
+    annotations = secret.metadata.get("annotations") or {}
+    return "kubernetes.io/service-account-token" if _ACCOUNT in annotations else "Opaque"
+
+
+def _newest(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
+    """Return the objects of the newest revisions of all placements."""
+    found = {}
+    for kind in PLACEMENTS:
+        for placement in map(Manifest, listing.all(kind, GROUP)):
+            found.update({Manifest(one).key: one for one in Contents.of(kept, placement).newest})
+    return found
+
+
+def _definitions(there: Iterable[Manifest], kinds: set[tuple[str, str]]) -> set[ObjectKey]:
+    """Return the definitions of custom kinds."""
+    found = set()
+    for manifest in there:
+        if (manifest.group, manifest.kind) == (DEFINITIONS.group, DEFINITIONS.kind):
+            spec = manifest.data.get("spec") or {}
+            defined = spec.get("group"), (spec.get("names") or {}).get("kind")
+            if defined in kinds - BUILT_IN.keys():
+                found.add(manifest.key)
+    return found
+
+
+def _ordered(data: Object) -> Object:
+    """Return an object with its fields in the usual order."""
+    first = ("apiVersion", "kind", "metadata")
+    return {**{field: data[field] for field in first if field in data}, **data}

@@ -1,0 +1,137 @@
+"""Requests that an observation needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet_components.content.catalogue import labels_of
+from fleet_components.content.eligible import is_disabled
+from fleet_components.content.secret import is_secret
+from fleet_components.content.select import HUB_NAMESPACES
+from fleet_components.hub.listing import Listing, Object, Query, Resource
+from fleet_components.model.codec import decode
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.selector import LabelSelector
+from fleet_components.systems.kubefleet.hub.kept import Kept
+from fleet_components.systems.kubefleet.hub.kinds import (
+    ENVELOPES,
+    GROUP,
+    KEPT,
+    MEMBERS,
+    PLACEMENTS,
+    WORK,
+    WRITTEN,
+)
+from fleet_components.systems.kubefleet.hub.release import AGENT
+from fleet_components.systems.kubefleet.hub.snapshots import Contents
+
+DEFINITIONS = Query("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_NAMESPACES = Query("v1", "Namespace")
+_ONLY = ("NamespaceOnly", "NamespaceWithResourceSelectors")
+
+
+def kubefleet_queries(listing: Listing) -> tuple[Query, ...]:
+    """Return all requests that an observation needs, as far as the answers so far tell.
+
+    First what steers the hub and what it remembers; then the objects that placements select, kind
+    by kind, in the namespaces where they are.
+    """
+    found = dict.fromkeys(_steering(listing))
+    kept = Kept.of(listing)
+    for kind in PLACEMENTS:
+        for placement in listing.all(kind, GROUP):
+            found.update(dict.fromkeys(_selected(listing, kept, Manifest(placement))))
+    return tuple(found)
+
+
+def _steering(listing: Listing) -> Iterator[Query]:
+    """Yield the requests for members, policies, and what the hub remembers; of Works only their labels count."""
+    wanted = [
+        (MEMBERS, "MemberCluster"),
+        *((GROUP, kind) for kind in (*WRITTEN, *KEPT, *ENVELOPES)),
+    ]
+    for resource in filter(None, map(listing.served.get, wanted)):
+        yield Query(resource.api_version, resource.kind, metadata_only=resource.kind == WORK)
+    yield AGENT
+
+
+def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Query]:
+    """Yield the requests for what a placement selects."""
+    known = set[tuple[str, str, str]]()
+    status = placement.data.get("status") or {}
+    for one in status.get("selectedResources") or ():
+        if not one.get("envelope"):
+            known.add((_version(one), str(one["kind"]), str(one.get("namespace") or "")))
+    for data in Contents.of(kept, placement).newest:
+        manifest = Manifest(data)
+        known.add((manifest.api_version, manifest.kind, manifest.namespace))
+    inside = {namespace for _, _, namespace in known} - {""}
+    for version, kind, namespace in sorted(known | set(_named(listing, placement))):
+        yield from _of_kind(listing, version, kind, namespace)
+    for namespace in sorted(set(_opened(listing, placement)) - inside):
+        # Nothing tells what is in there, as before the first update run.
+        for resource in listing.served.values():
+            if _may_be_placed(resource):
+                yield from _of_kind(listing, resource.api_version, resource.kind, namespace)
+
+
+def _may_be_placed(resource: Resource) -> bool:
+    """Return whether a namespace may hold objects of a kind that are placed.
+
+    Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some
+    do not have them.
+    """
+    group = resource.api_version.rpartition("/")[0]
+    return resource.namespaced and not is_disabled(group, resource.kind) and (group, resource.kind) != ("", "Event")
+
+
+def _of_kind(listing: Listing, version: str, kind: str, namespace: str) -> Iterator[Query]:
+    group = version.rpartition("/")[0]
+    if group == GROUP and kind in ENVELOPES:
+        return  # all of them are asked for
+    yield Query(version, kind, namespace, metadata_only=is_secret({"kind": kind}) and not listing.secrets)
+    if (group, kind) not in BUILT_IN and group not in BUILT_IN_GROUPS:
+        yield DEFINITIONS
+
+
+def _named(listing: Listing, placement: Manifest) -> Iterator[tuple[str, str, str]]:
+    """Yield apiVersion, kind and namespace of what the selectors of a placement name."""
+    selectors = _selectors(placement)
+    inner = next(
+        (selector.get("name", "") for selector in selectors if selector.get("selectionScope") == _ONLY[1]),
+        "",
+    )
+    for selector in selectors:
+        resource = listing.served.get((selector.get("group") or "", selector["kind"]))
+        if resource and not is_disabled(selector.get("group") or "", selector["kind"]):
+            namespace = placement.namespace or inner if resource.namespaced else ""
+            if namespace or not resource.namespaced:
+                yield _version(selector), selector["kind"], namespace
+
+
+def _opened(listing: Listing, placement: Manifest) -> Iterator[str]:
+    """Yield the namespaces that a placement selects with what is in them."""
+    for one in _selectors(placement):
+        if (one.get("group") or "", one["kind"]) != ("", "Namespace") or one.get("selectionScope") in _ONLY:
+            continue
+        if one.get("name"):
+            yield one["name"]
+        elif "labelSelector" in one:
+            yield from _labelled(listing, one["labelSelector"])
+
+
+def _labelled(listing: Listing, selector: Object) -> Iterator[str]:
+    labels = decode(LabelSelector, selector)
+    for data in listing.answers.get(_NAMESPACES, ()):
+        namespace = Manifest(data)
+        if namespace.name not in HUB_NAMESPACES and labels.matches(labels_of(namespace)):
+            yield namespace.name
+
+
+def _selectors(placement: Manifest) -> list[Object]:
+    return list((placement.data.get("spec") or {}).get("resourceSelectors") or ())
+
+
+def _version(one: Object) -> str:
+    return "/".join(filter(None, (one.get("group") or "", one["version"])))

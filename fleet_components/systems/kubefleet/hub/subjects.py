@@ -1,0 +1,208 @@
+"""Placements as a hub has decided them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import timedelta
+
+import attrs
+
+from fleet_components.hub.listing import Listing, Object
+from fleet_components.hub.observation import ObservedSubject, Stands
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.release import Release
+from fleet_components.model.text import few
+from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.guard import is_protected
+from fleet_components.plan.record import digest
+from fleet_components.rollout.rollout import Done, Placed
+from fleet_components.systems.kubefleet.hub.bindings import Bound, bindings_of, ranks_of
+from fleet_components.systems.kubefleet.hub.kept import Kept
+from fleet_components.systems.kubefleet.hub.kinds import GROUP, PLACEMENTS
+from fleet_components.systems.kubefleet.hub.overrides import Numbering, Snapshots, override_snapshots
+from fleet_components.systems.kubefleet.hub.policies import handled_evictions
+from fleet_components.systems.kubefleet.hub.runs import Begun, times_of
+from fleet_components.systems.kubefleet.hub.snapshots import Contents, Policies
+from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import Strategy
+from fleet_components.systems.kubefleet.model.release import RELEASE, Rule
+from fleet_components.systems.kubefleet.plan.record import PlacementRecord
+from fleet_components.systems.kubefleet.plan.update_runs import RunMemory
+
+_EXTERNAL = "External"
+
+
+def subjects_of(
+    listing: Listing,
+    kept: Kept,
+    members: tuple[Object, ...],
+    refused: Collection[ObjectKey],
+    notes: list[str],
+    release: Release = RELEASE,
+) -> tuple[ObservedSubject, ...]:
+    """Return the placements with what was decided, sorted by name; notes are added about what is not known.
+
+    Args:
+        listing: the answers of the hub.
+        kept: what the hub keeps.
+        members: the members, as they are written.
+        refused: the placements that are left out.
+        notes: notes are added here.
+        release: the release of KubeFleet that the hub runs.
+    """
+    clusters = {cluster.name: cluster for cluster in map(read_member_cluster, members)}
+    snapshots = override_snapshots(listing)
+    found = [
+        _Subject.of(listing, kept, Manifest(data), clusters, snapshots, release).observed(notes)
+        for kind in PLACEMENTS
+        for data in listing.all(kind, GROUP)
+        if Manifest(data).key not in refused
+    ]
+    return tuple(sorted(found, key=lambda subject: subject.name))
+
+
+@attrs.frozen
+class _Subject:
+    """A placement, with all that a hub keeps of it.
+
+    Attributes:
+        listing: the answers of the hub.
+        placement: the placement.
+        strategy: its rollout strategy.
+        clusters: the members, by name.
+        contents: its revisions.
+        policies: its policies.
+        bindings: its members.
+        going: members that it is being removed from.
+        numbering: the numbers of its override rules.
+    """
+
+    listing: Listing
+    placement: Manifest
+    strategy: Strategy
+    clusters: Mapping[str, Cluster]
+    contents: Contents
+    policies: Policies
+    bindings: Mapping[str, Bound]
+    going: list[str]
+    numbering: Numbering
+
+    @classmethod
+    def of(
+        cls,
+        listing: Listing,
+        kept: Kept,
+        placement: Manifest,
+        clusters: Mapping[str, Cluster],
+        snapshots: Snapshots,
+        release: Release,
+    ) -> _Subject:
+        """Find what the hub keeps of a placement."""
+        strategy = decode(Strategy, (placement.data.get("spec") or {}).get("strategy") or {})
+        period = timedelta(seconds=strategy.rolling_update.unavailable_period_seconds)
+        bindings, going = bindings_of(kept, placement, clusters, listing.as_of, period, release)
+        return cls(
+            listing,
+            placement,
+            strategy,
+            clusters,
+            Contents.of(kept, placement),
+            Policies.of(kept, placement),
+            bindings,
+            going,
+            Numbering(
+                "/".join(filter(None, (placement.namespace, placement.name))),
+                snapshots,
+                opens=release.has(Rule.OVERRIDES_IN_ENVELOPES),
+            ),
+        )
+
+    @property
+    def name(self) -> str:
+        return f"{self.placement.kind}/{self.numbering.placement}"
+
+    def observed(self, notes: list[str]) -> ObservedSubject:
+        """Return the placement with its decision; notes are added about what is not known."""
+        runs = self._runs()
+        done = self._done(runs)
+        record = self._record(runs, done)
+        mode = ApplyMode.of(self.strategy.apply_strategy)
+        notes += self._notes(done)
+        return ObservedSubject(
+            name=self.name,
+            record=record,
+            done=done,
+            stands={} if mode.reports else self._stands(record, done),
+            reports=mode.reports,
+            protected=is_protected(self.placement),
+            apply={} if mode.reports else encode(mode.at_drift),
+        )
+
+    def _runs(self) -> RunMemory:
+        if self.strategy.type != _EXTERNAL:
+            return RunMemory()
+        policy = self.policies.newest
+        return Begun(self.listing, self.placement, policy, self.contents, self.numbering, self.clusters).memory()
+
+    def _done(self, runs: RunMemory) -> dict[str, Done]:
+        """Return what runs on members; what is being removed runs no more."""
+        times = times_of(self.listing, self.placement, runs) if runs.latest else {}
+        found = {}
+        for name, bound in sorted(self.bindings.items()):
+            if bound.revision is None:
+                continue
+            objects = self.contents.revisions.get(bound.revision, ())
+            number = self.numbering.number(bound.overrides, objects, self.clusters[name])
+            found[name] = Done(bound.revision, since=times.get(name), overrides=number, awaited=bound.awaited)
+        return found
+
+    def _record(self, runs: RunMemory, done: Mapping[str, Done]) -> PlacementRecord:
+        ranks = ranks_of(self.bindings, self.policies.newest)
+        remembered = {name: bound.remembered(ranks[name]) for name, bound in sorted(self.bindings.items())}
+        memory = PlacementMemory(
+            snapshot=self.policies.last,
+            policy=self.policies.newest,
+            bindings={name: binding for name, binding in remembered.items() if binding},
+            evictions=handled_evictions(self.listing, self.placement),
+        )
+        contents, rules = self.contents.revisions, dict(sorted(self.numbering.rules.items()))
+        return PlacementRecord(
+            revision=self._revision(runs),
+            decisions={
+                name: Placed(ranks[name], 1, here.revision, overrides=here.overrides)
+                for name, here in done.items()
+                if here.revision is not None
+            },
+            memory=memory,
+            contents=contents,
+            digests={index: digest(objects) for index, objects in contents.items()},
+            overrides=rules,
+            override_digests={number: digest(objects) for number, objects in rules.items()},
+            runs=runs,
+        )
+
+    def _revision(self, runs: RunMemory) -> int:
+        """Return the revision that all members are to run: that of the last update run, or else the newest."""
+        last = runs.records.get(runs.latest)
+        return last.revision if last and last.revision >= 0 else self.contents.last
+
+    def _stands(self, record: PlacementRecord, done: Mapping[str, Done]) -> Stands:
+        """Return the objects on each member: what its revision and its overrides amount to."""
+        found = {}
+        for name, here in done.items():
+            objects = record.objects(record.standing(here), self.clusters[name])
+            found[name] = tuple((one.api_version, one.key) for one in map(Manifest, objects))
+        return found
+
+    def _notes(self, done: Mapping[str, Done]) -> Iterator[str]:
+        gone = {here.revision for here in done.values()} - self.contents.revisions.keys()
+        for revision in sorted(number for number in gone if number is not None):
+            held = [name for name, here in done.items() if here.revision == revision]
+            yield f"{self.name}: revision {revision} on {few(held)} is not known: the hub has its snapshot no more"
+        if self.going:
+            yield f"{self.name} is being removed from {few(self.going)}"
+        for key in sorted(self.numbering.absent):
+            yield f"{self.name}: {key} is in force, and the hub has it no more"

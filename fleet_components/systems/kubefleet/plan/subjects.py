@@ -1,0 +1,110 @@
+"""Collect the placements of a source as subjects."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import attrs
+
+from fleet_components.content.secret import redacted_content
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.problem import in_order
+from fleet_components.plan.apply_mode import ABANDON, ApplyMode
+from fleet_components.plan.asked_members import AskedMembers
+from fleet_components.plan.asked_objects import AskedObjects
+from fleet_components.plan.guard import is_protected
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.standing import nothing_on
+from fleet_components.scheduler.framework import KUBEFLEET
+from fleet_components.scheduler.plugins import meant_for
+from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
+from fleet_components.systems.kubefleet.model.override import (
+    CLUSTER_OVERRIDE,
+    OVERRIDE,
+    OverrideTarget,
+    ResourceOverride,
+)
+from fleet_components.systems.kubefleet.model.release import Rule
+from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
+from fleet_components.systems.kubefleet.plan.staged_objects import also_placed
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.plan.unmatched import in_placement
+
+
+def placement_subjects(
+    source: Source, selections: tuple[SelectedPlacement, ...], inventory: Inventory, past: Past, options: Options
+) -> Iterator[PlacementSubject]:
+    """Yield every placement with all that its decision depends on."""
+    members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue, bool(options.hub))
+    evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
+    plugins, release = meant_for(KUBEFLEET, options.settings.plugins), source.given.releases.kubefleet
+    opens = release.has(Rule.OVERRIDES_IN_ENVELOPES)
+    for selected in selections:
+        placement, selection = selected.placement, selected.selection
+        policy = source.policy(placement.kind, placement.namespace, placement.name)
+        content = redacted_content(selected.objects) if past.redacted else selected.objects
+        mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
+        # What was only compared stands nowhere: applied, it is a new placement.
+        new = name in past.reporting and not mode.reports
+        concerned = concerning(content, overrides, placement.key, opens=opens)
+        yield PlacementSubject(
+            key=placement.key,
+            policy=placement.spec.policy,
+            strategy=selected.strategy,
+            inventory=inventory,
+            content=content,
+            namespace=placement.namespace,
+            mode=mode,
+            abandons=placement.spec.strategy.delete_strategy.propagation_policy == ABANDON,
+            done={} if new else past.done.get(name, {}),
+            standing_on=nothing_on if new else partial(past.standing_on, name),
+            gates=attrs.evolve(options.gates, approvals=options.gates.approvals | source.approvals),
+            plugins=plugins,
+            untrackable=selected.untrackable,
+            protected=is_protected(policy),
+            origin=placement.origin.location if placement.origin else "",
+            warnings=in_order(
+                (
+                    *selection.warnings,
+                    *in_placement(policy, selected, members, objects),
+                    *also_placed(placement, selection, source.policies, release),
+                )
+            ),
+            evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
+            budget=None if placement.namespace else budgets.get(placement.name),
+            history=placement.spec.revision_history_limit,
+            run_faults=source.run_faults(placement),
+            reports_in=placement.spec.reports_in,
+            labels=policy.labels,
+            overrides=concerned,
+            shapes=source.custom.shapes(content),
+            selected=selection.manifests,
+            skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
+            release=release,
+        )
+
+
+def _overrides(source: Source) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:
+    """Return the overrides by what they select."""
+    policies = (policy for policy in source.policies if policy.kind in (CLUSTER_OVERRIDE, OVERRIDE))
+    return by_target(map(ResourceOverride.from_manifest, policies))
+
+
+def _evictions(source: Source) -> Mapping[str, Sequence[Eviction]]:
+    """Return the evictions by the placement that they name."""
+    found = defaultdict[str, list[Eviction]](list)
+    for policy in source.policies:
+        if policy.kind == EVICTION:
+            eviction = Eviction.from_manifest(policy)
+            found[eviction.placement].append(eviction)
+    return found
+
+
+def _budgets(source: Source) -> Mapping[str, DisruptionBudget]:
+    """Return the disruption budgets by name, which is that of their placement."""
+    budgets = (policy for policy in source.policies if policy.kind == BUDGET)
+    return {policy.name: DisruptionBudget.from_manifest(policy) for policy in budgets}

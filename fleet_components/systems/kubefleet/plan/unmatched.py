@@ -1,0 +1,314 @@
+"""Find what KubeFleet's policies ask for in vain; a hub accepts it without a warning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.model.codec import decode
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.selector import LabelSelector
+from fleet_components.model.text import Vocabulary, few
+from fleet_components.plan.asked_members import AskedMembers
+from fleet_components.plan.asked_objects import AskedFor, AskedObjects
+from fleet_components.plan.source import SelectedPlacement, Source
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.vain import Vain, meant, problems_of
+from fleet_components.rollout.strategy import External
+from fleet_components.systems.kubefleet.content.override import RULES, label_variables, targets_of
+from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
+from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED
+from fleet_components.systems.kubefleet.model.override import (
+    CLUSTER_OVERRIDE,
+    NAMESPACED,
+    OVERRIDE,
+    OverrideRule,
+    OverrideTarget,
+    ResourceOverride,
+)
+from fleet_components.systems.kubefleet.model.placement import Placement, PlacementPolicy, ResourceSelector
+from fleet_components.systems.kubefleet.plan.runs import PLACEMENT_OF, STRATEGY_OF
+from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+
+_POLICY: FieldPath = ("spec", "policy")
+_AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
+_STAGES: FieldPath = ("spec", "stages")
+_NONE = Vocabulary(())
+
+
+def in_placement(
+    policy: Manifest, selected: SelectedPlacement, members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
+    """Yield what a placement asks for in vain.
+
+    Args:
+        policy: the manifest of the placement.
+        selected: the placement with what it selects.
+        members: the members.
+        objects: the objects of the source.
+    """
+    yield from problems_of(policy, _of_objects(selected, objects))
+    yield from problems_of(policy, _of_members(selected.placement.spec.policy or PlacementPolicy(), members))
+
+
+def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
+    """Yield what update runs, and the strategies that they may follow, ask for in vain."""
+    placements: dict[tuple[str, str], dict[str, Placement]] = defaultdict(dict)
+    for placement in source.placements:
+        placements[placement.kind, placement.namespace][placement.name] = placement
+    names = {place: Vocabulary(known) for place, known in placements.items()}
+    for manifest in source.policies:
+        if manifest.kind in PLACEMENT_OF:
+            place = PLACEMENT_OF[manifest.kind], manifest.namespace
+            yield from problems_of(manifest, _of_run(manifest, placements[place], names.get(place, _NONE)))
+        elif manifest.kind in STRATEGY_OF.values():
+            for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
+                yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
+
+
+def in_evictions(source: Source) -> Iterator[Problem]:
+    """Yield the evictions and disruption budgets that belong to no placement."""
+    names = Vocabulary(placement.name for placement in source.placements if not placement.namespace)
+    for manifest in source.policies:
+        if manifest.kind == EVICTION and (name := manifest.data["spec"]["placementName"]) not in names:
+            yield from problems_of(manifest, [_nowhere(("spec", "placementName"), name, names)])
+        elif manifest.kind == BUDGET and manifest.name not in names:
+            yield from problems_of(manifest, [_nowhere(("metadata", "name"), manifest.name, names)])
+
+
+def _targets(placement: PlacementSubject) -> frozenset[OverrideTarget]:
+    manifests = map(Manifest, placement.content)
+    return frozenset(target for manifest in manifests for target in targets_of(manifest, opens=placement.opens))
+
+
+def _of_override(
+    override: ResourceOverride, brought: Mapping[str, Collection[OverrideTarget]], objects: AskedObjects
+) -> Iterator[Vain]:
+    """Yield the placement that is missing, and the objects that are, or that no placement of the override brings."""
+    keys = [key for key in brought if override.is_for(key)]
+    if override.spec.placement and not keys:
+        yield _no_placement(override, brought)
+        return
+    namespace, targets = override.manifest.namespace, override.targets
+    theirs, asked = frozenset[OverrideTarget]().union(*(brought[key] for key in keys)), list(map(_asked, targets))
+    outside = {index for index, one in enumerate(asked) if _is_out_of_scope(override, one, objects)}
+    if namespace and not outside and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
+        yield Vain(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
+        return
+    selectors = "clusterResourceSelectors" if override.manifest.kind == CLUSTER_OVERRIDE else "resourceSelectors"
+    for index, (target, one) in enumerate(zip(targets, asked, strict=True)):
+        path: FieldPath = ("spec", selectors, index, "name")
+        if index in outside:
+            yield Vain(("spec", selectors, index), *_scope_of(override, one))
+            continue
+        if target in theirs:
+            continue
+        if any(objects.found(one)):
+            whose = (
+                f"{override.spec.placement.name} does not bring" if override.spec.placement else "no placement brings"
+            )
+            yield Vain(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
+        elif not _is_default(one):
+            yield Vain(path, *objects.missing(one))
+
+
+def _is_out_of_scope(override: ResourceOverride, asked: AskedFor, objects: AskedObjects) -> bool:
+    """Return whether an override asks by name for objects of the other scope, which it never changes.
+
+    A ClusterResourceOverride of a Namespace changes the objects in it as well.
+
+    Source: kubefleet-dev/kubefleet v0.3.1, pkg/controllers/workgenerator/override.go.
+    """
+    if override.manifest.kind == CLUSTER_OVERRIDE:
+        return objects.is_namespaced(asked)
+    return objects.is_cluster_scoped(asked)
+
+
+def _scope_of(override: ResourceOverride, asked: AskedFor) -> tuple[str, str]:
+    """Return what an override of the other scope takes, and which one takes the objects."""
+    if override.manifest.kind == CLUSTER_OVERRIDE:
+        what, instead = "cluster-scoped", f"a {OVERRIDE} in the namespace of the {asked.kind}"
+    else:
+        what, instead = "namespaced", f"a {CLUSTER_OVERRIDE}"
+    return f"a {override.manifest.kind} selects {what} objects only, and no {asked.kind}", f"use {instead}"
+
+
+def _asked(target: OverrideTarget) -> AskedFor:
+    return AskedFor(
+        group=target.group, version=target.version, kind=target.kind, namespace=target.namespace, name=target.name
+    )
+
+
+def _named(target: OverrideTarget) -> ObjectKey:
+    return ObjectKey(target.group, target.kind, target.namespace, target.name)
+
+
+def _no_placement(override: ResourceOverride, keys: Collection[str]) -> Vain:
+    """Return that the placement of an override is missing."""
+    wanted, namespace = override.spec.placement, override.manifest.namespace
+    assert wanted
+    inside = wanted.scope == NAMESPACED and override.manifest.kind == OVERRIDE
+    prefix = f"{namespace}/" if inside else ""
+    path, kind = ("spec", "placement", "name"), "ResourcePlacement" if inside else "ClusterResourcePlacement"
+    missing = f'{kind} "{prefix}{wanted.name}"'
+    other = wanted.name if inside else f"{namespace}/{wanted.name}"
+    if other in keys:
+        of_other = f"ClusterResourcePlacement {other}" if inside else f"ResourcePlacement {other}"
+        hint = f"there is a {of_other}: write scope: {'Cluster' if inside else NAMESPACED}"
+        return Vain(path, f"there is no {missing}", hint)
+    known = Vocabulary(key.removeprefix(prefix) for key in keys if key.startswith(prefix) and ("/" in key) == inside)
+    return _nowhere(path, wanted.name, known, missing)
+
+
+def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[Vain]:
+    """Yield what a rule asks of members in vain."""
+    if rule.cluster_selector is None:
+        yield Vain(path, "selects no member", "write clusterSelector: {clusterSelectorTerms: []} for all of them")
+        return
+    for index, term in enumerate(rule.cluster_selector.cluster_selector_terms):
+        at = (*path, "clusterSelector", "clusterSelectorTerms", index)
+        yield from members.labelled((*at, "labelSelector"), term.label_selector)
+    selected = [cluster for cluster in members.inventory.clusters if rule.applies_to(cluster)]
+    for index, operation in enumerate(rule.json_patch_overrides if selected else ()):
+        for key in label_variables(operation.value):
+            yield from members.label_of((*path, "jsonPatchOverrides", index, "value"), key, selected)
+
+
+def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> Vain:
+    missing = shown or f'ClusterResourcePlacement "{name}"'
+    return Vain(path, f"there is no {missing}", meant(name, names, "there is"))
+
+
+def in_overrides(
+    source: Source, subjects: Iterable[Decided], members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
+    """Yield what overrides ask for in vain."""
+    placements = [one.subject for one in subjects if isinstance(one.subject, PlacementSubject)]
+    brought = {one.key: _targets(one) for one in placements}
+    for manifest in source.policies:
+        if manifest.kind in (CLUSTER_OVERRIDE, OVERRIDE):
+            override = ResourceOverride.from_manifest(manifest)
+            yield from problems_of(manifest, _of_override(override, brought, objects))
+            for index, rule in enumerate(override.spec.policy.override_rules):
+                yield from problems_of(manifest, _of_rule((*RULES, index), rule, members))
+
+
+def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
+    """Yield given approvals that no update run asks for."""
+    strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
+    runs = (run for strategy in strategies if isinstance(strategy, External) for run in strategy.runs)
+    asked = {name for run in runs for name in run.approvals}
+    known = Vocabulary(asked)
+    for name in sorted(set(given) - asked):
+        what = f'no update run asks for the approval "{name}"'
+        yield Problem(what, ("approvals",), meant(name, known, "asked for is"))
+
+
+def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
+    """Yield the stages of an update run that are skipped because none of the placement's members is in them."""
+    subject = decided.subject
+    if not isinstance(subject, PlacementSubject) or not isinstance(subject.strategy, External):
+        return
+    run = decided.outcome.runs.run if decided.outcome.runs else None
+    bindings = decided.record.memory.bindings
+    picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
+    if run is None or not picked or decided.outcome.rollout.failure:  # a run that does not begin says why itself
+        return
+    namespace, _, name = run.strategy.rpartition("/")
+    kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"
+    strategy = source.policy(kind, namespace, name)
+    theirs = members.inventory.mask_of_names(picked)
+    for index, stage in enumerate(run.stages):
+        if stage.selector is None or stage.selector.error:
+            continue
+        selected = members.inventory.matching(stage.selector)
+        if selected and not selected & theirs:
+            what = f"stage {stage.name} is skipped, with its tasks: none of the members of {subject.name} is in it"
+            yield strategy.problem(what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}")
+
+
+def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[Vain]:
+    """Yield the selectors that find no object, except those that the selection itself reports."""
+    placement, selection = selected.placement, selected.selection
+    wanted = list(_wanted(placement, objects))
+    if placement.namespace and not objects.catalogue.contents(placement.namespace):
+        yield Vain(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))
+        return
+    said = {warning.path for warning in selection.warnings}
+    for index, one in enumerate(wanted):
+        path: FieldPath = ("spec", "resourceSelectors", index)
+        if selection.brought[index] or path in said or any(objects.found(one)):
+            continue
+        at = (*path, "name") if one.name else path
+        yield Vain(at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(one) else objects.missing(one)))
+
+
+def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
+    """Yield what the selectors ask for.
+
+    If a namespace is selected in part, the other selectors look for namespaced objects in it.
+    """
+    selectors = placement.spec.resource_selectors
+    partly = [one.name for one in selectors if one.selection_scope == "NamespaceWithResourceSelectors"]
+    inner = placement.namespace or next(iter(partly), "")
+    for one in selectors:
+        kind = objects.catalogue.kind(one.group, one.kind)
+        yield AskedFor(
+            group=one.group,
+            kind=one.kind,
+            namespace=inner if kind and kind.namespaced else "",
+            name=one.name,
+            labels=one.label_selector,
+        )
+
+
+def _is_namespace(selector: ResourceSelector | AskedFor) -> bool:
+    return (selector.group, selector.kind) == ("", "Namespace")
+
+
+def _is_default(wanted: AskedFor) -> bool:
+    """Return whether it is the default namespace, which every hub has."""
+    return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
+
+
+def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain]:
+    yield from members.named((*_POLICY, "clusterNames"), policy.cluster_names)
+    required = (*_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms")
+    for index, term in enumerate(policy.required_terms):
+        yield from members.term((*required, index), term)
+    preferred = (*_AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution")
+    for index, weighted in enumerate(policy.preferred_terms):
+        path, preference = (*preferred, index, "preference"), weighted.preference
+        yield from members.labelled((*path, "labelSelector"), preference.label_selector)
+        if preference.property_sorter:
+            yield from members.property((*path, "propertySorter", "name"), preference.property_sorter.name)
+    for index, constraint in enumerate(policy.topology_spread_constraints):
+        yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
+
+
+def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabulary) -> Iterator[Vain]:
+    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
+
+    Args:
+        run: the run.
+        placements: the placements that it may name.
+        names: their names.
+    """
+    kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
+    if (named := placements.get(name)) is None:
+        yield Vain(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
+    elif named.spec.strategy.type != "External":
+        what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
+        yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
+
+
+def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[Vain]:
+    if stage.get("labelSelector") is None:
+        yield Vain(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
+    else:
+        yield from members.labelled((*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"]))
+    if key := stage.get("sortingLabelKey"):
+        yield from members.label((*path, "sortingLabelKey"), key)

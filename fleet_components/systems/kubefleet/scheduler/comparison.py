@@ -1,0 +1,149 @@
+"""Compares a member with the one that it lost its place to, or that comes next: by how many points, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import attrs
+
+from fleet_components.model import mask as masks
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.text import count
+from fleet_components.scheduler.cycle import ask, best_first, counts, run_filters, run_scores
+from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile
+from fleet_components.systems.kubefleet.model.memory import PlacementMemory
+from fleet_components.systems.kubefleet.model.placement import PICK_N, PlacementPolicy
+from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
+from fleet_components.systems.kubefleet.scheduler.schedule import without_number
+from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
+from fleet_components.systems.kubefleet.scheduler.topology_spread import SPREAD
+
+_POINTS = {SPREAD: "topology spread", AFFINITY: "affinity"}
+
+
+@attrs.frozen
+class Comparison:
+    """Scores of a member beside those of another.
+
+    Attributes:
+        cluster: the member.
+        other: the other one.
+        part: the part of the score that decides; empty if all parts are equal, and the name decides.
+        points: how many points more than the other the member has in that part.
+        shares: the points by what they are for, as far as they differ.
+        chosen: whether the member is picked, and the other comes next; else the other has the place.
+        before: whether the other was picked in an earlier run.
+    """
+
+    cluster: str
+    other: str
+    part: str
+    points: int
+    shares: Mapping[str, int]
+    chosen: bool
+    before: bool = False
+
+    @property
+    def words(self) -> str:
+        """The comparison as a sentence: ``lost to eu-west-2 by 3 points of less cost``."""
+        if not self.part:
+            tie = "as many points, and the last name goes first"
+            return f"{self.other} comes next: {tie}" if self.chosen else f"lost to {self.other}: {tie}"
+        by = count(abs(self.points), "point") + self._of()
+        if self.chosen:
+            return f"{self.other} comes next, behind by {by}"
+        return (
+            f"is {by} behind {self.other}, which was picked before" if self.before else f"lost to {self.other} by {by}"
+        )
+
+    def _of(self) -> str:
+        if self.part == SPREAD:
+            return " of topology spread"
+        if self.part != AFFINITY:
+            return " for being picked before the policy changed"
+        if len(self.shares) == 1:
+            return f" of {next(iter(self.shares))}"
+        sides = ", ".join(
+            f"{abs(points)} {'ahead' if points > 0 else 'behind'} in {name}" for name, points in self.shares.items()
+        )
+        return f" ({sides})"
+
+
+def compare(
+    inventory: Inventory,
+    policy: PlacementPolicy | None,
+    memory: PlacementMemory,
+    picked: Collection[str],
+    cluster: str,
+    *,
+    namespace: str = "",
+    plugins: Iterable[Plugin] = (),
+) -> Comparison | None:
+    """Return the comparison of a member that passes every filter; None where no points decide.
+
+    Args:
+        inventory: the fleet that was scheduled on.
+        policy: the policy that was scheduled.
+        memory: what was remembered before.
+        picked: the members that are picked, in the order in which they were.
+        cluster: the member.
+        namespace: the namespace of a ResourcePlacement.
+        plugins: the plug-ins that decided with KubeFleet's.
+    """
+    position = inventory.position(cluster)
+    if policy is None or policy.placement_type != PICK_N or position is None or not picked:
+        return None
+    profile, current = PROFILE.extended(plugins), without_number(policy) == without_number(memory.policy)
+    obsolete = 0 if current else inventory.mask_of_names(memory.bindings)
+    state = KubeFleetState(inventory, policy, namespace, inventory.mask_of_names(picked), obsolete)
+    if cluster in picked:
+        return _next_one(profile, state, position)
+    found = _holder(profile, state, [name for name in picked if inventory.position(name) is not None], position)
+    before = found is not None and current and found.other in memory.bindings
+    return attrs.evolve(found, before=before) if found else None
+
+
+def _next_one(profile: Profile, state: KubeFleetState, position: int) -> Comparison | None:
+    """Compare a picked member with the best of the others, if it would get its place again."""
+    free = attrs.evolve(state, present=state.present & ~(1 << position))
+    passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present
+    ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)] if passed else []
+    if ranked[:1] != [position] or len(ranked) == 1:
+        return None
+    return _compared(profile, free, position, ranked[1], chosen=True)
+
+
+def _holder(profile: Profile, state: KubeFleetState, picked: list[str], position: int) -> Comparison | None:
+    """Compare a member with the one that was picked last, if that comes before it."""
+    last = picked[-1:] if state.policy.topology_spread_constraints else picked
+    places = state.inventory.mask_of_names(last)
+    free = attrs.evolve(state, present=state.present & ~places)
+    asked = places | 1 << position
+    passed = run_filters(profile, free, asked).passed
+    if not masks.has(passed, position) or not passed & places:
+        return None
+    ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)]
+    if ranked[-1] != position:
+        return None
+    return _compared(profile, free, position, ranked[-2], chosen=False)
+
+
+def _compared(profile: Profile, state: KubeFleetState, position: int, other: int, *, chosen: bool) -> Comparison:
+    names = state.inventory.names
+    for part in profile.parts:
+        mine, theirs = _shares(profile, state, position, part), _shares(profile, state, other, part)
+        points = sum(mine.values()) - sum(theirs.values())
+        if points:
+            found = {name: mine.get(name, 0) - theirs.get(name, 0) for name in {**mine, **theirs}}
+            differing = {name: number for name, number in found.items() if number}
+            return Comparison(names[position], names[other], part, points, differing, chosen)
+    return Comparison(names[position], names[other], "", 0, {}, chosen)
+
+
+def _shares(profile: Profile, state: KubeFleetState, position: int, part: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for plugin in profile.scores:
+        if plugin.part == part and counts(plugin, state):
+            for name, points in ask(plugin, lambda p: p.shares(state, position)).items():
+                found[name] = found.get(name, 0) + points
+    return found
