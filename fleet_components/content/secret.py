@@ -26,7 +26,7 @@ _IMAGE, _IN_FIELDS = "imageOverrider", ("json", "yaml")
 """Fields of overrides whose items have no ``path``: of workloads, and of the text of any field."""
 _RULES = frozenset(("overrideRules", "overriders"))
 """Fields of the override policies of Karmada."""
-PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
+_PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
 """Fields of overrides whose items have a ``value`` that any field of an object may get."""
 
 
@@ -123,7 +123,7 @@ def _without_values(value: Any, *, patch: bool = False, everywhere: bool = True)
                 if patch and key == "value"
                 else _without_values(
                     item,
-                    patch=key in PATCHES and (everywhere or key != _IMAGE),
+                    patch=key in _PATCHES and (everywhere or key != _IMAGE),
                     everywhere=everywhere or key in _IN_FIELDS,
                 )
                 for key, item in value.items()

@@ -8,13 +8,15 @@ from typing import Any
 from fleet_components.content.revision import canonical
 from fleet_components.content.secret import (
     INTO_SECRET,
-    PATCHES,
     SecretText,
     redacted_content,
 )
 
 SecretPatch = tuple[str, str]
 """Path of a patch, and its value as JSON."""
+_PATCHES = ("plaintext", "jsonPatchOverrides")
+"""Fields of overrides with patches of any kind of object. Others are for workloads, or for JSON or YAML
+in a text, which the data of a Secret is not."""
 
 
 def secret_patches(rule: Mapping[str, Any]) -> Iterator[SecretPatch]:
@@ -64,7 +66,7 @@ def _patches(value: Any, *, patch: bool = False) -> Iterator[Mapping[str, Any]]:
         if patch and "value" in value:
             yield value
         for key, item in value.items():
-            yield from _patches(item, patch=key in PATCHES)
+            yield from _patches(item, patch=key in _PATCHES)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _patches(item, patch=patch)
@@ -77,7 +79,7 @@ def _with_secret_texts(value: Any, secret: Collection[SecretPatch], *, patch: bo
             return {
                 key: as_secret(item)
                 if sealed and key == "value"
-                else _with_secret_texts(item, secret, patch=key in PATCHES)
+                else _with_secret_texts(item, secret, patch=key in _PATCHES)
                 for key, item in value.items()
             }
         case list() | tuple():

@@ -29,8 +29,9 @@ _WEIGHTS: Mapping[bytes, int] = {b"{": 184, b"[": 72, b",": 64}
 """Bytes of memory that a map, a list and an element of one take in CPython 3.11, about."""
 _FREE = 16
 """Part of its memory that a budget may take at any time: a sixteenth. More than that needs one of the large places."""
-_LARGE = threading.BoundedSemaphore(4)
-"""Places of budgets that take more: 64 members are asked at once, and each alone may take hundreds of MiB."""
+LARGE_PLACES = 4
+"""Budgets that may take more at once: 64 members are asked at a time, and each alone may take hundreds of MiB."""
+_LARGE = threading.BoundedSemaphore(LARGE_PLACES)
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 2**20
 

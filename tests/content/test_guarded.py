@@ -92,7 +92,7 @@ def test_no_text_crashes_the_reader_of_nodes(text: str) -> None:
 OWN = {
     "admission/definitions.py": "data files of the package",
     "plan/private_files.py": "what this program has written",
-    "plan/karmada/record.py": "what this line has written",
+    "systems/karmada/plan/record.py": "what this line has written",
 }
 """Modules that parse without the guard, with the reason."""
 
