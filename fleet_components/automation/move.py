@@ -15,6 +15,8 @@ import attrs
 
 from fleet_components.automation.engine import Engine
 from fleet_components.automation.reach import Reach
+from fleet_components.automation.running import Watcher, carried_out
+from fleet_components.content.secret import secret_values
 from fleet_components.live.connection import Connection, Leftover
 from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -48,7 +50,6 @@ _ABORTS = (
 )
 _NEVER = ("whenToTakeOver of its strategy is Never", "write whenToTakeOver: Always")
 _PREFIX = "fleet-components/"
-_STOPPING = "stopping: what has begun is finished"
 
 
 @attrs.define(kw_only=True)
@@ -279,15 +280,11 @@ class StackMove:
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
             hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(self.engine.update, lambda _: None, self.command.as_of, {**self._aim, **config})
-            try:
-                wrong = running.result()
-            except KeyboardInterrupt:
-                self.say(_STOPPING)
-                self.engine.stop()
-                running.result()
-                raise
+        self.engine.hide(secret_values(one.data for one in plan.written.manifests))
+        wanted = {**self._aim, **config}
+        wrong, signals = carried_out(self.engine, Watcher(say=self.say), self.command.as_of, wanted)
+        if signals:
+            raise KeyboardInterrupt
         if wrong:
             hint = "mend it, then run the same command again: it goes on from what it finds"
             raise FleetError([Problem(f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint)])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError, read_scalars
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
+from fleet_components.live.unsecret import names_secret
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan import names
@@ -64,6 +67,22 @@ def kubeconfigs(
     stored = _stored(state)
     found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
     return {one: text for one, text in found.items() if text}
+
+
+def credentials(texts: Iterable[str]) -> set[str]:
+    """Return what is secret in kubeconfigs: the values of fields with the name of a secret."""
+    found: set[str] = set()
+    for text in texts:
+        with suppress(UnreadableError):
+            found |= {value for key, value in read_scalars(text) if names_secret(key)}
+    return found
+
+
+def provider_kubeconfigs(state: StackState) -> Iterator[str]:
+    """Yield the kubeconfigs of all providers of a state that it shows."""
+    for resource in state.resources.values():
+        if resource.type == names.PROVIDER:
+            yield _kubeconfig(state, resource.urn, "")
 
 
 def check_names(noun: str, asked: Iterable[str], known: Iterable[str]) -> None:
