@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,12 @@ from fleet_components.content.guarded import UnreadableError, read_json, read_ya
 from fleet_components.live.echo import Spelled
 from fleet_components.live.unsecret import without_opaque
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.review.planning.kubeconfigs import credentials, provider_kubeconfigs
+from fleet_components.review.planning.kubeconfigs import (
+    configured,
+    credentials,
+    listed_kubeconfigs,
+    provider_kubeconfigs,
+)
 from fleet_components.review.planning.past import StateFile, parse_state
 from fleet_components.review.planning.project import Project
 from fleet_components.status.events import Event, Events, shortened
@@ -80,6 +85,10 @@ class Engine:
             config: configuration values that count in this update alone, by key.
         """
         settings = {**config, **({"fleet:asOf": as_of.isoformat()} if as_of else {})}
+        try:
+            self.hide(credentials(self._configured(self.settings())))
+        except FleetError as error:
+            return str(error)
         account, hiding = Events(), Spelled(self._secrets)
 
         def each(line: bytes) -> None:
@@ -133,6 +142,12 @@ class Engine:
     def kill(self) -> None:
         """End the running update at once, with all that it has started."""
         self._cli.kill()
+
+    def _configured(self, settings: Mapping[str, str]) -> Iterator[str]:
+        """Yield the kubeconfigs of the configuration that can be read."""
+        for said in (*listed_kubeconfigs(settings).values(), settings.get("fleet:hub")):
+            with suppress(FleetError):
+                yield configured(self._project.folder, said, "")
 
     def _asked(self, *arguments: str, after: tuple[str, ...] = ()) -> bytes:
         ended = self._cli.run(*arguments, f"--stack={self.stack}", *after)

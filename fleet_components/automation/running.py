@@ -90,7 +90,8 @@ def _waiting(events: queue.Queue[Event]) -> Iterator[Event]:
 def _signals() -> Iterator[list[int]]:
     """Collect the signals that ask this program to stop."""
     asked: list[int] = []
-    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in _SIGNALS}
+    heeded = [sign for sign in _SIGNALS if signal.getsignal(sign) is not signal.SIG_IGN]
+    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in heeded}
     try:
         yield asked
     finally:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from io import TextIOWrapper
-from typing import NoReturn
 
+from fleet_components.cli.interrupt import as_ctrl_c
 from fleet_components.model.extras import extra_of, not_installed
 
 MOST_NEW = 1_000_000
 """Number of new values after which garbage is looked for: what a plan makes stays until the end of the command."""
 
-_ENDING = [sign for sign in ("SIGTERM", "SIGHUP") if hasattr(signal, sign)]
-"""Signals that end a command, of those that this system has."""
-
 
 def main() -> None:
     """Run the command. It needs the extra ``cli``; Pulumi is loaded only for Pulumi projects."""
-    for sign in _ENDING:
-        signal.signal(getattr(signal, sign), _interrupt)
+    as_ctrl_c()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
         if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell
@@ -39,11 +34,6 @@ def main() -> None:
         # buffered goes nowhere, or the interpreter would end with an error and a status of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(f"error: the output cannot be written: {error.strerror}")
-
-
-def _interrupt(*_: object) -> NoReturn:
-    """End the command as Ctrl-C does, so that it removes its temporary folders and ends the tools that it runs."""
-    raise KeyboardInterrupt
 
 
 def _run() -> None:

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import attrs
 
-from fleet_components.content.guarded import UnreadableError, read_scalars
+from fleet_components.content.guarded import UnreadableError, read_json, read_scalars
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
 from fleet_components.live.unsecret import names_secret
@@ -67,6 +68,29 @@ def kubeconfigs(
     stored = _stored(state)
     found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
     return {one: text for one, text in found.items() if text}
+
+
+def configured(folder: Path, said: Any, who: str) -> str:
+    """Return the text of a kubeconfig that the configuration of a stack has as text or path.
+
+    Args:
+        folder: the folder of the program, which paths are relative to.
+        said: the text or the path.
+        who: whose it is, for messages.
+
+    Raises:
+        FleetError: there is none, or it cannot be read. Its text is never shown.
+    """
+    path = folder / said if isinstance(said, str) and "\n" not in said else None
+    return read_kubeconfig(str(path) if path and path.is_file() else said, who)
+
+
+def listed_kubeconfigs(settings: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the kubeconfigs of members in the configuration of a stack, as text or path, by member."""
+    with suppress(UnreadableError):
+        listed = read_json(settings.get("fleet:kubeconfigs") or "{}")
+        return listed if isinstance(listed, dict) else {}
+    return {}
 
 
 def credentials(texts: Iterable[str]) -> set[str]:
