@@ -49,20 +49,16 @@ class Spelled:
     def __init__(self, secrets: Iterable[str]) -> None:
         self._forms: dict[str, list[str]] = {}
         written = (form.decode() for one in set(secrets) if len(one) >= SHORTEST for form in _written(one.encode()))
-        for form in sorted(set(written), key=len, reverse=True):
+        for form in set(written):
             self._forms.setdefault(form[:SHORTEST], []).append(form)
 
     def hidden(self, text: str) -> str:
         """Return a text in which the secrets are hidden."""
-        parts, after, place = list[str](), 0, 0
-        while place <= len(text) - SHORTEST:
-            known = self._forms.get(text[place : place + SHORTEST], ())
-            found = next((form for form in known if text.startswith(form, place)), "")
-            if found:
-                parts += [text[after:place], HIDDEN]
-                after = place + len(found)
-            place = max(place + 1, after)
-        return "".join([*parts, text[after:]])
+        beginnings = (text[place : place + SHORTEST] for place in range(len(text)))
+        possible = [form for one in self._forms.keys() & set(beginnings) for form in self._forms[one]]
+        for form in sorted(possible, key=len, reverse=True):
+            text = text.replace(form, HIDDEN)
+        return text
 
 
 def _plain(found: re.Match[bytes]) -> bytes:
