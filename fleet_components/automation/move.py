@@ -19,7 +19,7 @@ from fleet_components.automation.running import Watcher, carried_out
 from fleet_components.content.secret import secret_values
 from fleet_components.live.connection import Connection, Leftover
 from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import TakeOver
@@ -238,16 +238,19 @@ class StackMove:
         lost = {name for name, state in self.plan.members.items() if state == LOST}
         with ThreadPoolExecutor(8) as pool:
             each = {
-                member: pool.submit(self._reach.on_member, member, partial(_gotten, wanted=tuple(wanted)))
+                member: pool.submit(self._reach.on_member, member, partial(self._seen, wanted=dict(wanted)))
                 for member, wanted in self._known.items()
                 if member not in lost
             }
         found = {}
         for member, answers in each.items():
-            for one, data in answers.result().items():
-                seen = seen_object(data, self._known[member][one], self._stack)
-                found[member, Manifest(data).key] = seen
+            found.update({(member, _key_of(one)): seen for one, seen in answers.result().items()})
         return found
+
+    def _seen(self, member: Connection, wanted: Mapping[Leftover, str]) -> dict[Leftover, SeenObject]:
+        """Return those of some objects that a member has, by what was asked for, whatever it answers."""
+        answers = ((one, hub, member.get(one)) for one, hub in wanted.items())
+        return {one: seen_object(data, hub, self._stack) for one, hub, data in answers if data}
 
     @property
     def _stack(self) -> str:
@@ -382,8 +385,8 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
             )
 
 
-def _gotten(member: Connection, wanted: Iterable[Leftover]) -> dict[Leftover, Mapping[str, Any]]:
-    return {one: found for one in wanted if (found := member.get(one))}
+def _key_of(one: Leftover) -> ObjectKey:
+    return ObjectKey(one.api_version.rpartition("/")[0], one.kind, one.namespace, one.name)
 
 
 def _way(decided: Decided) -> str:

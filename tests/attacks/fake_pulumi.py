@@ -88,7 +88,7 @@ def fake_pulumi(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.chdir(project)
-    world = World(extra=[SECRET])
+    world = World(members={"a": {}}, extra=[SECRET])
     world.write(project / "fleet")
     known = {name: kubeconfig({"server": f"https://{name}.invalid"}, {"token": TOKEN}) for name in world.members}
     config = {"fleet:source": "fleet", "fleet:kubeconfigs": known}

@@ -76,39 +76,46 @@ TEXTS = {
 }
 
 
+BATCHES = pytest.mark.parametrize("texts", [list(TEXTS.values())[:9], list(TEXTS.values())[9:]])
+"""Ten errors are shown."""
+
+
 @OUTPUTS
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_text_commands_nothing_wherever_it_stands(pulumi: FakePulumi, text: str, output: str) -> None:
+@BATCHES
+def test_a_text_commands_nothing_wherever_it_stands(pulumi: FakePulumi, texts: list[str], output: str) -> None:
     everywhere = [
-        *(said(text, severity, urn) for severity in ("error", "warning", "info", "info#err", text) for urn in URNS),
-        said(f"waiting {text}", "info", ""),
-        said(text, "error", text),
-        *(step(kind, text, text) for kind in STEPS),
-        {"stdoutEvent": {"message": text, "color": text}},
-        {"policyEvent": {"message": text}},
-        {"preludeEvent": {"config": {text: text}}},
-        step("resOpFailedEvent"),
-        END,
+        event
+        for text in texts
+        for event in (
+            *(said(text, severity, urn) for severity in ("error", "warning", "info", "info#err", text) for urn in URNS),
+            said(f"waiting {text}", "info", ""),
+            said(text, "error", text),
+            *(step(kind, text, text) for kind in STEPS),
+            {"stdoutEvent": {"message": text, "color": text}},
+            {"policyEvent": {"message": text}},
+            {"preludeEvent": {"config": {text: text}}},
+        )
     ]
-    err = f"error: {text}".encode(errors="surrogatepass")
-    pulumi.tells(everywhere, err=err, status=255)
+    pulumi.tells([*everywhere, step("resOpFailedEvent"), END], status=255)
     result = rolled_out(output)
     assert result.exit_code == 1
+    assert "failed: a" in result.stdout
     harmless(result)
 
 
 @OUTPUTS
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("command", ["export", "config", "up"])
-def test_so_does_standard_error(pulumi: FakePulumi, text: str, command: str, output: str) -> None:
-    err = f"error: {text}\n{text}".encode(errors="surrogatepass")
+def test_so_does_standard_error(pulumi: FakePulumi, command: str, output: str) -> None:
+    err = "\n".join(f"error: {text}\n{text}" for text in TEXTS.values()).encode(errors="surrogatepass")
     pulumi.says(command, "", err=err, status=1)
     result = rolled_out(output)
     assert result.exit_code == 1
+    assert "refused" in result.output
     harmless(result)
 
 
 URNS = (STACK, BINDING, "", None)
+ONE = {"urn": BINDING, "type": "pulumi-python:dynamic/fleet:Binding", "custom": True, "inputs": {}, "outputs": {}}
 STEPS = ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent")
 KINDS = (*STEPS, "diagnosticEvent", "summaryEvent", "preludeEvent", "cancelEvent", "policyEvent", "ofTomorrowEvent")
 VALUES: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], [[]], {}, {"a": {}}, "urn:pulumi:x", [{"urn": STACK}]]
@@ -162,17 +169,15 @@ ENDS: dict[str, tuple[list[Any], int, str, str]] = {
 }
 
 
-@OUTPUTS
 @pytest.mark.parametrize("name", ENDS)
-def test_an_update_that_has_not_told_its_success_has_failed(pulumi: FakePulumi, name: str, output: str) -> None:
+def test_an_update_that_has_not_told_its_success_has_failed(pulumi: FakePulumi, name: str) -> None:
     events, status, script, words = ENDS[name]
     pulumi.tells(events, status=status, script=script)
-    result = rolled_out(output)
+    result = rolled_out("json")
     assert (result.exit_code, len(pulumi.updates)) == (1, 1)
-    assert words in result.stdout
-    if output == "json":
-        document = json.loads(result.stdout)
-        assert (document["ending"], document["updates"][0]["succeeded"]) == ("failed", False)
+    document = json.loads(result.stdout)
+    assert (document["ending"], document["updates"][0]["succeeded"]) == ("failed", False)
+    assert words in document["words"][1]
 
 
 @OUTPUTS
@@ -246,9 +251,14 @@ def test_a_program_that_the_cli_leaves_behind_holds_nothing_up(
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
-    ("command", "words"), [("export", "error: interrupted"), ("up", "interrupted in update 1 of 1")]
+    ("command", "words", "sign"),
+    [
+        ("export", "error: interrupted", signal.SIGINT),
+        ("export", "error: interrupted", signal.SIGTERM),
+        ("up", "interrupted in update 1 of 1", signal.SIGTERM),
+        ("up", "interrupted in update 1 of 1", signal.SIGHUP),
+    ],
 )
 def test_an_interrupt_leaves_nothing_behind(pulumi: FakePulumi, command: str, words: str, sign: signal.Signals) -> None:
     # Of an update, the first signal asks the CLI to end, and this one does not; the second one ends it.
@@ -273,3 +283,87 @@ def _until(done: Any) -> None:
     while not done():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+ODD_RESOURCES: list[Any] = [1, "x", {"a": 1}, [1], [[]], ["x"], [None]]
+STATES: dict[str, bytes] = {
+    "nothing": b"",
+    "null": b"null",
+    "a list": b"[]",
+    "a text": b'"x"',
+    "no deployment": b"{}",
+    "cut off": b'{"version": 3, "deployment": {"res',
+    "not UTF-8": b'{"version": 3, "deployment": {"\xff": 1}}',
+    "not a number": b'{"version": 3, "deployment": {"resources": NaN}}',
+    "deep": b'{"version": 3, "deployment": {"resources": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+    "many": b'{"version": 3, "deployment": {"resources": [' + b"{}," * 10_000 + b"{}]}}",
+    **{
+        f"resources: {value!r}": json.dumps({"version": 3, "deployment": {"resources": value}}).encode()
+        for value in ODD_RESOURCES
+    },
+    **{
+        f"{field}: {value!r}": json.dumps({"version": 3, "deployment": {"resources": [ONE | {field: value}]}}).encode()
+        for field, value in (
+            ("urn", 1),
+            ("urn", "x"),
+            ("urn", f"{BINDING}\n\x1b[31m/../../x"),
+            ("type", []),
+            ("inputs", []),
+            (
+                "inputs",
+                {"a": {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "plaintext": "{"}},
+            ),
+            ("outputs", "x"),
+            ("outputs", {"format": "\x1b[31m"}),
+            ("parent", {}),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_damaged_state_is_said_and_never_updated(pulumi: FakePulumi, name: str) -> None:
+    pulumi.says("export", STATES[name])
+    result = rolled_out()
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("error: ")
+    assert pulumi.updates == []
+    harmless(result)
+
+
+@pytest.mark.parametrize(
+    "name", ["x y", "a\x1b[31mb", "a\nb", "..\\x", "a;b", "$(x)", "\u202ex", "a" * 101, "a/b/c/d", ""]
+)
+def test_no_stack_can_have_such_a_name(pulumi: FakePulumi, name: str) -> None:
+    (pulumi.project / "Pulumi.stack.yaml").unlink()
+    result = run("rollout", ".", "--stack", name, "--yes")
+    assert result.exit_code == 1
+    assert pulumi.updates == []
+    harmless(result)
+
+
+def test_a_name_that_looks_like_an_option_stays_a_name(pulumi: FakePulumi) -> None:
+    (pulumi.project / "Pulumi.stack.yaml").rename(pulumi.project / "Pulumi.--json.yaml")
+    result = run("rollout", ".", "--stack", "--json", "--yes")
+    assert result.exit_code == 1, result.output
+    assert pulumi.updates == ["--non-interactive up --yes --skip-preview --json --stack=--json"]
+
+
+CONFIGS = [
+    "",
+    "null",
+    "[]",
+    "x",
+    "[" * 100_000,
+    '{"fleet:kubeconfigs": {"value": "["}}',
+    '{"fleet:hub": 1}',
+    '{"a": {"value": []}}',
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_a_damaged_configuration_ends_in_words(pulumi: FakePulumi, config: str) -> None:
+    pulumi.says("config", config)
+    result = rolled_out()
+    assert result.exit_code == 1
+    harmless(result)
