@@ -2,92 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import os
+import re
 import signal
-import subprocess
 import tempfile
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import attrs
 import yaml
-from pulumi import automation
-from pulumi.automation import errors
 from semver import VersionInfo
 
-from fleet_components.content.guarded import read_yaml
+from fleet_components.automation.pulumi_command import Ended, PulumiCommand
+from fleet_components.content.guarded import UnreadableError, read_json, read_yaml
+from fleet_components.live.echo import Spelled
+from fleet_components.live.unsecret import without_opaque
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.review.planning.kubeconfigs import (
+    configured,
+    credentials,
+    listed_kubeconfigs,
+    provider_kubeconfigs,
+)
 from fleet_components.review.planning.past import StateFile, parse_state
 from fleet_components.review.planning.project import Project
+from fleet_components.status.events import Event, Events, shortened
 
 _OLDEST = VersionInfo(3, 230)
 _CLI_HINT = f"install the Pulumi CLI {_OLDEST.major}.{_OLDEST.minor} or newer: https://www.pulumi.com/docs/install"
 _ERROR = "error: "
-_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
-"""Environment variables that name the folder for temporary files, of Go and Python on all systems."""
+_NO_STACK = re.compile("no stack named.*found")
+_STACK = re.compile(r"([A-Za-z0-9_.-]{1,100}/){0,2}[A-Za-z0-9_.-]{1,100}")
+"""Names of stacks, perhaps with organization and project, as the Pulumi CLI allows them."""
+_UNFINISHED = "the Pulumi CLI has ended without an error, and its engine has not told that the update was finished"
+_BROKEN = "the Pulumi CLI has ended without an error, and its engine has told of operations that failed"
 
-Seen = Callable[[automation.EngineEvent], None]
-
-
-class _Command(automation.PulumiCommand):
-    """The Pulumi CLI, started in a session of its own.
-
-    A Ctrl-C in the terminal goes to all programs of its session; the CLI would get it twice, and would take the second
-    one for the wish to end at once.
-    """
-
-    process: subprocess.Popen[str] | None = None
-
-    def run(
-        self,
-        args: list[str],
-        cwd: str,
-        additional_env: Mapping[str, str],
-        on_output: Any = None,
-        on_error: Any = None,
-    ) -> automation.CommandResult:
-        """Run a command; its output is in the result alone.
-
-        Its temporary folder is its own and is removed at its end: the Kubernetes provider leaves a file with each
-        kubeconfig there.
-        """
-        with tempfile.TemporaryDirectory(prefix="fleet-engine-", ignore_cleanup_errors=True) as private:
-            own = dict.fromkeys(_TEMPORARY, private)
-            with subprocess.Popen(
-                [self.command, "--non-interactive", *args],
-                cwd=cwd,
-                env={**os.environ, **additional_env, **own, "PULUMI_AUTOMATION_API": "true"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-                start_new_session=True,
-            ) as self.process:
-                out, err = self.process.communicate()
-        result = automation.CommandResult(out, err, self.process.returncode)
-        if result.code:
-            raise errors.create_command_error(result)
-        return result
-
-    def send(self, sign: signal.Signals, *, everyone: bool = False) -> None:
-        """Send a signal to the running command, or to everyone in its session."""
-        if self.process and self.process.poll() is None:
-            with suppress(ProcessLookupError):
-                (os.killpg if everyone else os.kill)(self.process.pid, sign)
-
-
-class _Workspace(automation.LocalWorkspace):
-    """A workspace that leaves the selection of a stack to its user."""
-
-    def select_stack(self, stack_name: str) -> None:
-        """Check that there is a stack of that name."""
-        self._run_pulumi_cmd_sync(["stack", "--stack", stack_name])
+Seen = Callable[[Event], None]
 
 
 class Engine:
@@ -99,55 +52,65 @@ class Engine:
         config: the file of the stack.
 
     Raises:
-        FleetError: the CLI is not there or too old, it is not logged in, or there is no such stack.
+        FleetError: the CLI is not there or too old, or no stack can have that name.
     """
 
     def __init__(self, project: Project, stack: str, config: Path) -> None:
-        folder = project.file.path.parent
-        self.stack, self._config = stack, config
-        try:
-            self._command = _Command(version=_OLDEST)
-            workspace = _Workspace(work_dir=str(folder.resolve()), pulumi_command=self._command)
-            self._stack = automation.Stack.select(stack, workspace)
-        except FileNotFoundError:
-            raise FleetError([Problem("the Pulumi CLI is not on PATH", hint=_CLI_HINT)]) from None
-        except (automation.InvalidVersionError, subprocess.CalledProcessError) as error:
-            raise FleetError([Problem(str(error), hint=_CLI_HINT)]) from None
-        except automation.StackNotFoundError:
-            what, hint = f'the backend has no stack "{stack}"', f"pulumi stack init {stack}"
-            raise FleetError([Problem(what, file=str(project.file.path), hint=hint)]) from None
-        except automation.CommandError as error:
-            raise FleetError([Problem(words_of(error))]) from None
+        if not _STACK.fullmatch(stack):
+            hint = "use letters, digits, hyphens, underscores and periods"
+            raise FleetError([Problem("is no name that a stack can have", hint=hint, subject=f"stack {stack}")])
+        self.stack, self._config, self._project = stack, config, project
+        self._cli = PulumiCommand(project.file.path.parent)
+        self._secrets: set[str] = set()
+        said = self._cli.run("version").out.decode(errors="replace").strip()
+        if not VersionInfo.is_valid(said.removeprefix("v")) or VersionInfo.parse(said.removeprefix("v")) < _OLDEST:
+            raise FleetError([Problem(f'the Pulumi CLI is of version "{shortened(said)}"', hint=_CLI_HINT)])
 
     def state(self) -> StateFile:
         """Return the state of the stack, with its secrets in plain text.
 
         Raises:
-            FleetError: it cannot be exported.
+            FleetError: there is no such stack, or its state cannot be exported.
         """
-        try:
-            exported = self._stack.export_stack()
-        except automation.CommandError as error:
-            raise FleetError([Problem(words_of(error), subject=f"stack {self.stack}")]) from None
-        data = {"version": exported.version, "deployment": exported.deployment or {}}
-        return parse_state(json.dumps(data).encode(), f"stack {self.stack}")
+        found = parse_state(self._asked("stack", "export", "--show-secrets"), f"stack {self.stack}")
+        self.hide(credentials(provider_kubeconfigs(found.state)))
+        return found
 
     def update(self, seen: Seen, as_of: datetime | None, config: Mapping[str, str] = MappingProxyType({})) -> str:
         """Update the stack, and return what went wrong; empty if nothing did.
 
         Args:
-            seen: called with each event of the engine, in another thread.
+            seen: called with each event of the engine, in another thread. What is known to be secret is hidden in it.
             as_of: the time of the update in the place of the one that is configured; None for that one.
             config: configuration values that count in this update alone, by key.
         """
         settings = {**config, **({"fleet:asOf": as_of.isoformat()} if as_of else {})}
+        try:
+            self.hide(credentials(self._configured(self.settings())))
+        except FleetError as error:
+            return str(error)
+        account, hiding = Events(), Spelled(self._secrets)
+
+        def each(line: bytes) -> None:
+            event = Event.of(line)
+            if event:
+                event = attrs.evolve(event, text=without_opaque(hiding.hidden(event.text))) if event.text else event
+                account.hear(event)
+                seen(event)
+
         with ExitStack() as during:
             file = during.enter_context(self._with(settings)) if settings else None
-            try:
-                self._stack.up(on_event=seen, config_file=file and file.name)
-            except automation.CommandError as error:
-                return words_of(error)
-        return ""
+            options = [f"--stack={self.stack}", *([f"--config-file={file.name}"] if file else [])]
+            ended = self._cli.run("up", "--yes", "--skip-preview", "--json", *options, each=each)
+        if ended.status:
+            return without_opaque(hiding.hidden(words_of(ended)))
+        if account.failed:
+            return _BROKEN
+        return "" if account.ended else _UNFINISHED
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Hide texts in what the engine says from now on."""
+        self._secrets |= set(secrets)
 
     def settings(self) -> Mapping[str, str]:
         """Return the configuration of the stack by key, with its secrets in plain text.
@@ -156,9 +119,13 @@ class Engine:
             FleetError: it cannot be read.
         """
         try:
-            return {key: value.value for key, value in self._stack.get_all_config().items()}
-        except automation.CommandError as error:
-            raise FleetError([Problem(words_of(error), subject=f"stack {self.stack}")]) from None
+            data = read_json(self._asked("config", "--show-secrets", "--json"))
+        except UnreadableError as error:
+            raise self._failed(f"the configuration {error.what}") from None
+        found = data if isinstance(data, dict) else {}
+        values = {key: one.get("value") for key, one in found.items() if isinstance(one, dict)}
+        self.hide(one["value"] for one in found.values() if isinstance(one, dict) and one.get("secret") is True)
+        return {key: value for key, value in values.items() if isinstance(value, str)}
 
     def configure(self, key: str, value: str) -> None:
         """Set a value of the stack's configuration, in its file.
@@ -166,19 +133,33 @@ class Engine:
         Raises:
             FleetError: it cannot be set.
         """
-        try:
-            self._stack.set_config(key, automation.ConfigValue(value))
-        except automation.CommandError as error:
-            raise FleetError([Problem(words_of(error), subject=f"stack {self.stack}")]) from None
+        self._asked("config", "set", key, "--plaintext", after=("--", value))
 
     def stop(self) -> None:
         """Ask the running update to stop; it ends what it has begun."""
-        self._command.send(signal.SIGINT)
+        self._cli.send(signal.SIGINT)
 
     def kill(self) -> None:
         """End the running update at once, with all that it has started."""
-        warnings.filterwarnings("ignore", "Error in event stream")  # of the SDK, whose stream breaks off
-        self._command.send(signal.SIGKILL, everyone=True)
+        self._cli.kill()
+
+    def _configured(self, settings: Mapping[str, str]) -> Iterator[str]:
+        """Yield the kubeconfigs of the configuration that can be read."""
+        for said in (*listed_kubeconfigs(settings).values(), settings.get("fleet:hub")):
+            with suppress(FleetError):
+                yield configured(self._project.folder, said, "")
+
+    def _asked(self, *arguments: str, after: tuple[str, ...] = ()) -> bytes:
+        ended = self._cli.run(*arguments, f"--stack={self.stack}", *after)
+        if not ended.status:
+            return ended.out
+        if _NO_STACK.search(ended.said):
+            what, hint = f'the backend has no stack "{self.stack}"', f"pulumi stack init {self.stack}"
+            raise FleetError([Problem(what, file=str(self._project.file.path), hint=hint)])
+        raise self._failed(without_opaque(Spelled(self._secrets).hidden(words_of(ended))))
+
+    def _failed(self, what: str) -> FleetError:
+        return FleetError([Problem(what, subject=f"stack {self.stack}")])
 
     def _with(self, config: Mapping[str, str]) -> Any:
         """Return the file of the stack with values of an update, readable for its owner alone."""
@@ -191,10 +172,8 @@ class Engine:
         return file
 
 
-def words_of(error: automation.CommandError) -> str:
+def words_of(ended: Ended) -> str:
     """Return what a command of the CLI says of its end: its errors, or its last words."""
-    text = str(error)
-    _, _, said = text.rpartition("stderr: ")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [shortened(line.strip()) for line in ended.said.splitlines() if line.strip()]
     wrong = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    return "; ".join(wrong or lines[-1:]) or "the Pulumi CLI has ended without a word"
+    return shortened("; ".join(wrong or lines[-1:])) or f"the Pulumi CLI has ended with exit status {ended.status}"

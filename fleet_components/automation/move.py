@@ -15,9 +15,11 @@ import attrs
 
 from fleet_components.automation.engine import Engine
 from fleet_components.automation.reach import Reach
+from fleet_components.automation.running import Watcher, carried_out
+from fleet_components.content.secret import secret_values
 from fleet_components.live.connection import Connection, Leftover
 from fleet_components.live.marks import HeldObjects, clear, held_objects, hold, release, seen_object
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import TakeOver
@@ -48,7 +50,6 @@ _ABORTS = (
 )
 _NEVER = ("whenToTakeOver of its strategy is Never", "write whenToTakeOver: Always")
 _PREFIX = "fleet-components/"
-_STOPPING = "stopping: what has begun is finished"
 
 
 @attrs.define(kw_only=True)
@@ -237,16 +238,19 @@ class StackMove:
         lost = {name for name, state in self.plan.members.items() if state == LOST}
         with ThreadPoolExecutor(8) as pool:
             each = {
-                member: pool.submit(self._reach.on_member, member, partial(_gotten, wanted=tuple(wanted)))
+                member: pool.submit(self._reach.on_member, member, partial(self._seen, wanted=dict(wanted)))
                 for member, wanted in self._known.items()
                 if member not in lost
             }
         found = {}
         for member, answers in each.items():
-            for one, data in answers.result().items():
-                seen = seen_object(data, self._known[member][one], self._stack)
-                found[member, Manifest(data).key] = seen
+            found.update({(member, _key_of(one)): seen for one, seen in answers.result().items()})
         return found
+
+    def _seen(self, member: Connection, wanted: Mapping[Leftover, str]) -> dict[Leftover, SeenObject]:
+        """Return those of some objects that a member has, by what was asked for, whatever it answers."""
+        answers = ((one, hub, member.get(one)) for one, hub in wanted.items())
+        return {one: seen_object(data, hub, self._stack) for one, hub, data in answers if data}
 
     @property
     def _stack(self) -> str:
@@ -279,15 +283,11 @@ class StackMove:
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
             hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(self.engine.update, lambda _: None, self.command.as_of, {**self._aim, **config})
-            try:
-                wrong = running.result()
-            except KeyboardInterrupt:
-                self.say(_STOPPING)
-                self.engine.stop()
-                running.result()
-                raise
+        self.engine.hide(secret_values(one.data for one in plan.written.manifests))
+        wanted = {**self._aim, **config}
+        wrong, signals = carried_out(self.engine, Watcher(say=self.say), self.command.as_of, wanted)
+        if signals:
+            raise KeyboardInterrupt
         if wrong:
             hint = "mend it, then run the same command again: it goes on from what it finds"
             raise FleetError([Problem(f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint)])
@@ -385,8 +385,8 @@ def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
             )
 
 
-def _gotten(member: Connection, wanted: Iterable[Leftover]) -> dict[Leftover, Mapping[str, Any]]:
-    return {one: found for one in wanted if (found := member.get(one))}
+def _key_of(one: Leftover) -> ObjectKey:
+    return ObjectKey(one.api_version.rpartition("/")[0], one.kind, one.namespace, one.name)
 
 
 def _way(decided: Decided) -> str:

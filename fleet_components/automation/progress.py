@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 import attrs
-from pulumi.automation import DiagnosticEvent, EngineEvent
 
 from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.rollout.rollout import Change
-from fleet_components.status.events import Events, plain
+from fleet_components.status.events import Event, Events, Kind
 
 _BEFORE_A_WAVE = "waiting "
 """Beginning of what the program says while it waits between two waves."""
+
+_MOST_WARNINGS = 1000
 
 
 class Stand(StrEnum):
@@ -64,7 +65,7 @@ class Progress:
         self.to_hub = False
         self.note = ""
         self.heard = Events()
-        self.warnings: list[str] = []
+        self.warnings: dict[str, None] = {}
         for plan in plans:
             self.moves |= _moves(plan)
             self.to_hub |= bool(plan.consignment.system)
@@ -92,25 +93,18 @@ class Progress:
         found = [move for move in self.moves.values() if move.stand in stands]
         return [f"{move.member} ({move.subject})" if several else move.member for move in found]
 
-    def hear(self, event: EngineEvent) -> Iterator[Move]:
+    def hear(self, event: Event) -> Iterator[Move]:
         """Take over what an event says, and yield the move that it brings forward."""
-        if event.diagnostic_event:
-            self._diagnosed(event.diagnostic_event)
-        elif event.resource_pre_event:
-            metadata = event.resource_pre_event.metadata
-            if metadata.op.value != "same":
-                self.heard.began(metadata.urn)
-                yield from self._brought(metadata.urn, Stand.BEGUN, Stand.AHEAD)
-        elif event.res_op_failed_event:
-            self.heard.finished(urn := event.res_op_failed_event.metadata.urn, failed=True)
-            yield from self._brought(urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
-        elif event.res_outputs_event:
-            metadata = event.res_outputs_event.metadata
-            self.heard.finished(metadata.urn, failed=False)
-            if Urn.parse(metadata.urn).type == names.BINDING and metadata.op.value != "delete":
-                yield from self._brought(metadata.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
-        elif event.summary_event:
-            self.heard.ended = True
+        self.heard.hear(event)
+        match event.kind:
+            case Kind.SAID:
+                self._said(event)
+            case Kind.BEGAN if event.op != "same":
+                yield from self._brought(event.urn, Stand.BEGUN, Stand.AHEAD)
+            case Kind.FAILED:
+                yield from self._brought(event.urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
+            case Kind.DONE if event.urn and Urn.parse(event.urn).type == names.BINDING and event.op != "delete":
+                yield from self._brought(event.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
 
     def succeed(self) -> Iterator[Move]:
         """Take the update for done, and yield the moves of which no event has said so: removals."""
@@ -128,18 +122,18 @@ class Progress:
 
     def _of(self, urn: str) -> Move | None:
         """Return the move that a resource belongs to: its name begins with that of the target."""
-        name = Urn.parse(urn).name
+        name = Urn.parse(urn).name if urn else ""
         while name and name not in self.moves:
             name = name.rpartition("/")[0]
         return self.moves.get(name)
 
-    def _diagnosed(self, said: DiagnosticEvent) -> None:
-        text = visible(plain(said.message), lines=True).strip()
-        self.heard.said(said.urn or "", said.severity, said.message)
-        move = self._of(said.urn) if said.urn else None
-        if said.severity == "warning":
-            self.warnings.append(text)
-        elif said.severity == "error":
+    def _said(self, event: Event) -> None:
+        text = visible(event.text, lines=True).strip()
+        move = self._of(event.urn)
+        if event.severity == "warning":
+            if len(self.warnings) < _MOST_WARNINGS:
+                self.warnings.setdefault(text)
+        elif event.severity == "error":
             return
         elif move:
             move.note = " ".join(text.split())

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 
 from fleet_components.automation.engine import Engine
-from fleet_components.content.guarded import read_json
 from fleet_components.live.connection import Connection, ask_cluster
-from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.marks import connecting
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.hub_asked import hub_kubeconfig
-from fleet_components.review.planning.kubeconfigs import MemberName, kubeconfigs
+from fleet_components.review.planning.kubeconfigs import MemberName, configured, kubeconfigs, listed_kubeconfigs
 
 T = TypeVar("T")
 _HINT = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
@@ -58,9 +56,9 @@ class Reach:
             return
         found = kubeconfigs(state, self.given, [MemberName(fleet, name) for name in members])
         self._members.update({one.member: text for one, text in found.items()})
-        configured = read_json(self.engine.settings().get("fleet:kubeconfigs") or "{}")
-        for name in sorted(set(members) & configured.keys() - self._members.keys()):
-            self._members[name] = self._text(configured[name], name)
+        listed = listed_kubeconfigs(self.engine.settings())
+        for name in sorted(set(members) & listed.keys() - self._members.keys()):
+            self._members[name] = configured(self.folder, listed[name], name)
         if unknown := sorted(set(members) - self._members.keys()):
             raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT)])
 
@@ -85,15 +83,10 @@ class Reach:
         """
         if not self._hub:
             said = hub_kubeconfig(state, self.hub_file)
-            text = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
+            text = said or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
             uid = ask_cluster(text, timeout=self.timeout).uid if known else None
             if uid and uid != known:
                 what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
                 raise FleetError([Problem(what, subject="the hub", hint="give the kubeconfig of the other with --hub")])
             self._hub = text
         return connecting(self._hub, "the hub", work, timeout=self.timeout)
-
-    def _text(self, said: Any, who: str) -> str:
-        """Return the text of a kubeconfig that the configuration has as text or path."""
-        path = self.folder / said if isinstance(said, str) and "\n" not in said else None
-        return read_kubeconfig(str(path) if path and path.is_file() else said, who)

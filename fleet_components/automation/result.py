@@ -59,7 +59,7 @@ class Update:
             "succeeded": not self.errors,
             "members": members,
             "errors": list(self.errors),
-            "warnings": list(dict.fromkeys(self.progress.warnings)),
+            "warnings": list(self.progress.warnings),
         }
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import queue
 import shlex
-import signal
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import attrs
-from pulumi.automation import EngineEvent
 
 from fleet_components.automation.display import Lines, Picture
 from fleet_components.automation.engine import Engine
 from fleet_components.automation.progress import Progress
 from fleet_components.automation.result import Ending, Result, Update, errors_of
+from fleet_components.automation.running import Watcher, carried_out
+from fleet_components.content.secret import secret_values
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document
@@ -28,10 +26,8 @@ from fleet_components.review.planning.project import Project
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.review.showing.console import make_console
+from fleet_components.status.events import Event
 
-_TICK = 0.2
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_STOPPING = "stopping: what has begun is finished; Ctrl-C once more ends it at once"
 _NO_PROGRESS = "the last update has succeeded, and the plan is the same as before it"
 _MOVED = ("joins", "updated", "leaves")
 
@@ -108,6 +104,7 @@ class StackRollout:
         try:
             state = self.engine.state()
             self._surveyed = survey([self.folder], attrs.evolve(self.command, state=state, as_of=self._as_of()))
+            self.engine.hide(secret_values(one.data for plan in self._plans for one in plan.written.manifests))
             self._document = plan_document(self._surveyed)
         finally:
             self.display.end()
@@ -186,26 +183,13 @@ class StackRollout:
 
     def _carried_out(self, progress: Progress, as_of: datetime | None) -> tuple[str, int]:
         """Run the engine; return what went wrong, and how often it was asked to stop."""
-        events: queue.Queue[EngineEvent] = queue.Queue()
-        answered = 0
-        with _signals() as asked, ThreadPoolExecutor(1) as pool:
-            running = pool.submit(self.engine.update, events.put, as_of)
-            while not running.done() or not events.empty():
-                for event in _waiting(events):
-                    for move in progress.hear(event):
-                        self.display.moved(progress, move)
-                self.display.refresh(progress)
-                if len(asked) > answered:
-                    answered = len(asked)
-                    self._stop(answered)
-            return running.result(), answered
 
-    def _stop(self, times: int) -> None:
-        if times == 1:
-            self.display.say(_STOPPING)
-            self.engine.stop()
-        else:
-            self.engine.kill()
+        def hear(event: Event) -> None:
+            for move in progress.hear(event):
+                self.display.moved(progress, move)
+
+        watcher = Watcher(hear=hear, refresh=partial(self.display.refresh, progress), say=self.display.say)
+        return carried_out(self.engine, watcher, as_of)
 
     def _wait(self, due: datetime, why: str) -> None:
         """Wait for a time, with a countdown."""
@@ -252,23 +236,3 @@ def _moves_of(document: Document) -> list[tuple[str, ...]]:
         for cluster in subject["clusters"]
         if cluster["change"] in _MOVED
     ]
-
-
-def _waiting(events: queue.Queue[EngineEvent]) -> Iterator[EngineEvent]:
-    """Yield the events that are there, after waiting a moment for the first one."""
-    with suppress(queue.Empty):
-        yield events.get(timeout=_TICK)
-        while True:
-            yield events.get_nowait()
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect the signals that ask this program to stop."""
-    asked: list[int] = []
-    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in _SIGNALS}
-    try:
-        yield asked
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)

@@ -7,6 +7,7 @@ import os
 import sys
 from io import TextIOWrapper
 
+from fleet_components.cli.interrupt import as_ctrl_c
 from fleet_components.model.extras import extra_of, not_installed
 
 MOST_NEW = 1_000_000
@@ -15,6 +16,7 @@ MOST_NEW = 1_000_000
 
 def main() -> None:
     """Run the command. It needs the extra ``cli``; Pulumi is loaded only for Pulumi projects."""
+    as_ctrl_c()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
         if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell

@@ -16,7 +16,7 @@ from fleet_components.cli.names import placements as completed
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import needing_pulumi
 from fleet_components.content.observed import is_observed
-from fleet_components.model.text import count
+from fleet_components.model.text import count, visible
 from fleet_components.plan.transfer import MoveStep, Standpoint, carry_out, steps, unharmed
 from fleet_components.plan.ways import Way
 from fleet_components.review.planning.observed import refuse_observed
@@ -93,7 +93,7 @@ def move(
         hub_file=hub_file,
         given=kubeconfigs,
         timeout=max(timeout, 10.0),
-        say=click.echo,
+        say=_line,
     )
     now = mover.look()
     unharmed(now.objects, now)
@@ -103,7 +103,7 @@ def move(
         return
     again = f"fleet move {shlex.quote(str(project))} --stack {chosen} --to {to}"
     if not yes and not sys.stdin.isatty():
-        click.echo(f"nothing was done; {again} --yes does it")
+        _line(f"nothing was done; {again} --yes does it")
         return
     if not (yes or click.confirm("Begin?")):
         sys.exit(ExitStatus.ERROR)
@@ -112,13 +112,18 @@ def move(
 
 
 def _show(now: Standpoint, moving: Iterable[str]) -> None:
-    click.echo(f"to move: {', '.join(moving)}")
+    _line(f"to move: {', '.join(moving)}")
     for (member, key), seen in sorted(now.objects.items()):
-        click.echo(f"  stays on {member}: {key}, uid {seen.uid}")
+        _line(f"  stays on {member}: {key}, uid {seen.uid}")
     for number, step in enumerate(steps(now), 1):
-        click.echo(f"{number}. {step.deed}: {step.what}")
-        click.echo(f"   {'done' if step.done else 'to do; done when'}: {step.how}")
+        _line(f"{number}. {step.deed}: {step.what}")
+        _line(f"   {'done' if step.done else 'to do; done when'}: {step.how}")
 
 
 def _say(step: MoveStep) -> None:
-    click.echo(f"{step.deed}: {step.what}")
+    _line(f"{step.deed}: {step.what}")
+
+
+def _line(text: str) -> None:
+    """Print a line, of which nothing commands a terminal or a CI system."""
+    click.echo(visible(text))

@@ -17,6 +17,7 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.stack import needing_pulumi
 from fleet_components.content.observed import is_observed
 from fleet_components.content.wire import to_json
+from fleet_components.model.text import indented, visible
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
@@ -117,7 +118,7 @@ def rollout(
     else:
         told = _tell(rolling.standing())
         for line in result.words(errors=not told):
-            click.echo(line)
+            click.echo(indented(visible(line, lines=True)))
     sys.exit(_status(str(result.ending), complete=result.complete, detailed=detailed))
 
 

@@ -39,10 +39,13 @@ def read_stream(stream: IO[bytes]) -> bytes:
         UnreadableError: it is larger than a file may be.
     """
     most = limit_mib() * _MIB
-    content = stream.read(most + 1)
-    if len(content) > most:
-        raise UnreadableError(f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit")
-    return content
+    content = bytearray()
+    # In pieces: a buffer for the most that is allowed would be made before there is anything.
+    while piece := stream.read(_MIB):
+        content += piece
+        if len(content) > most:
+            raise UnreadableError(f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit")
+    return bytes(content)
 
 
 def limit_mib() -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import quote
@@ -35,6 +35,30 @@ def without_credential(content: bytes, header: str) -> bytes:
     for form in found:
         content = content.replace(form, HIDDEN.encode())
     return content
+
+
+class Spelled:
+    """Secrets in each way in which they may be written, in a text of any program.
+
+    It takes a time that grows with the text, not with the number of secrets.
+
+    Args:
+        secrets: the secrets; the very short ones are not looked for.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._forms: dict[str, list[str]] = {}
+        written = (form.decode() for one in set(secrets) if len(one) >= SHORTEST for form in _written(one.encode()))
+        for form in set(written):
+            self._forms.setdefault(form[:SHORTEST], []).append(form)
+
+    def hidden(self, text: str) -> str:
+        """Return a text in which the secrets are hidden."""
+        beginnings = (text[place : place + SHORTEST] for place in range(len(text)))
+        possible = [form for one in self._forms.keys() & set(beginnings) for form in self._forms[one]]
+        for form in sorted(possible, key=len, reverse=True):
+            text = text.replace(form, HIDDEN)
+        return text
 
 
 def _plain(found: re.Match[bytes]) -> bytes:

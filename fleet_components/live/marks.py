@@ -41,6 +41,7 @@ _LEFT: Mapping[str, tuple[str, ...]] = {
 """Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada v1.19)."""
 _NEVER: Mapping[str, Any] = {"strategy": {"applyStrategy": {"whenToTakeOver": "Never"}}}
 _PRESERVED: Mapping[str, Any] = {"preserveResourcesOnDeletion": True}
+_ODD = "answers with what are no objects of Kubernetes"
 _NOT_REACHED = "does not answer in time, or its kubeconfig or credential plugin does not work"
 
 
@@ -65,6 +66,8 @@ def connecting(kubeconfig: str, who: str, work: Callable[[Connection], T], *, ti
                 done.append(work(cluster))
             except UnexpectedAnswer as error:
                 refused.append(f"{error}: {error.said}")
+            except (AttributeError, KeyError, TypeError, ValueError):
+                refused.append(_ODD)  # whatever it has in the place of what is read
 
     within(timeout, run)
     if not done:
@@ -79,8 +82,13 @@ def seen_object(data: Mapping[str, Any], hub: str, stack: str) -> SeenObject:
         data: the object.
         hub: the way of the hub.
         stack: the stack, as ``organization/project/stack``.
+
+    Raises:
+        AttributeError, KeyError, TypeError: it has something else where these are.
     """
     metadata = data["metadata"]
+    if not isinstance(metadata["uid"], str):
+        raise TypeError("uid")
     annotations = metadata.get("annotations") or {}
     if hub == Way.KUBEFLEET:
         taken = any(_is_hubs(owner) for owner in metadata.get("ownerReferences") or ())

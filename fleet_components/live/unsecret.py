@@ -38,12 +38,17 @@ def unsecret(text: str, known: Iterable[str] = (), longest: int = _LONGEST) -> s
         known: values that are secret.
         longest: the length of the text that is returned.
     """
-    named = (value for name, value in os.environ.items() if _NAMED.search(name) and not _PLACES.search(name))
-    text = without(text, {*known, *named})
-    for pattern in _OPAQUE:
-        text = pattern.sub(HIDDEN, text)
+    named = (value for name, value in os.environ.items() if names_secret(name))
+    text = without_opaque(without(text, {*known, *named}))
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= longest else f"{shown[:longest]}..."
+
+
+def without_opaque(text: str) -> str:
+    """Return a text in which is hidden whatever looks like a token or a private key."""
+    for pattern in _OPAQUE:
+        text = pattern.sub(HIDDEN, text)
+    return text
 
 
 def without(text: str, known: Iterable[str]) -> str:
@@ -67,9 +72,14 @@ def without_in(value: Any, known: Collection[str]) -> Any:
     return value
 
 
+def names_secret(key: str) -> bool:
+    """Return whether a variable, an option or a field has the name of a secret."""
+    return bool(_NAMED.search(key)) and not _PLACES.search(key)
+
+
 def secrets_of(arguments: Iterable[str]) -> set[str]:
     """Return those arguments of a command that are the values of options with the name of a secret."""
     listed = list(arguments)
     given = [one.split("=", 1) for one in listed if one.startswith("-") and "=" in one]
     given += [[option, value] for option, value in pairwise(listed) if option.startswith("-")]
-    return {value for option, value in given if _NAMED.search(option) and not _PLACES.search(option)}
+    return {value for option, value in given if names_secret(option)}

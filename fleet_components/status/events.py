@@ -2,11 +2,14 @@
 
 ``pulumi up --json`` prints them, a JSON object a line; ``PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE`` writes
 the same to a file. Source: pulumi/pulumi v3.272.0, ``sdk/go/common/apitype/events.go``.
+
+Messages quote what clusters answer, so nothing is taken for granted: neither types, nor sizes, nor numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,67 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count
+from fleet_components.plan.names import is_urn
 
 _HINT = "give what `pulumi up --json` has printed, or the file of PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE"
 _SAME = "same"
-_STEPS = ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent")
+_LONGEST = 16_384
+"""Length of a message; the rest of a longer one is counted."""
+_MOST_ERRORS = 1000
+_MOST_RESOURCES = 100_000
+"""Numbers of messages and of resources that are remembered of an update."""
+
+
+class Kind(StrEnum):
+    """Kinds of events that are heard, by the names of their fields."""
+
+    PRELUDE = "preludeEvent"
+    SAID = "diagnosticEvent"
+    BEGAN = "resourcePreEvent"
+    DONE = "resOutputsEvent"
+    FAILED = "resOpFailedEvent"
+    SUMMARY = "summaryEvent"
+
+
+@attrs.frozen
+class Event:
+    """What an event tells.
+
+    Attributes:
+        kind: its kind.
+        urn: the resource; empty for the update as a whole.
+        op: what is done to it: ``create``, ``update``, ``delete``.
+        severity: of a message: ``error``, ``warning``, ``info``, ``info#err``, ``debug``.
+        text: the message, without marks of colours and shortened.
+        planned: True in a preview.
+    """
+
+    kind: Kind
+    urn: str = ""
+    op: str = ""
+    severity: str = ""
+    text: str = ""
+    planned: bool = False
+
+    @classmethod
+    def of(cls, line: bytes) -> Event | None:
+        """Return the event of a line; None if it has none that is heard, or is none."""
+        try:
+            data = read_json(line.decode(errors="replace")) if line.strip() else None
+        except UnreadableError:
+            return None
+        fields: dict[str, Any] = data if isinstance(data, dict) else {}
+        kind = next((kind for kind in Kind if isinstance(fields.get(kind), dict)), None)
+        if kind is None:
+            return None
+        body = fields[kind]
+        if kind is Kind.SAID:
+            text = plain(shortened(_text(body.get("message")))).strip()
+            return cls(kind, _urn(body.get("urn")), severity=_text(body.get("severity")), text=text)
+        step = body.get("metadata")
+        step = step if isinstance(step, dict) else {}
+        return cls(kind, _urn(step.get("urn")), _text(step.get("op")), planned=bool(body.get("planning")))
 
 
 @attrs.define
@@ -38,49 +98,47 @@ class Events:
     begun: set[str] = attrs.field(factory=set)
     failed: set[str] = attrs.field(factory=set)
     ended: bool = False
+    _room: int = _MOST_ERRORS
 
-    def said(self, urn: str, severity: str, message: str) -> None:
-        """Take over a message."""
-        text = plain(message).strip()
-        if severity == "error":
-            self.errors.setdefault(urn, []).append(text)
-        elif severity in ("info", "warning") and text and urn:
-            self.notes[urn] = text
+    def hear(self, event: Event) -> None:
+        """Take over an event."""
+        match event.kind:
+            case Kind.SAID:
+                self._said(event)
+            case Kind.SUMMARY:
+                self.ended = True
+            case Kind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
+                self.begun.add(event.urn)
+            case Kind.DONE if _changes(event):
+                self.begun.discard(event.urn)
+                self.failed.discard(event.urn)
+            case Kind.FAILED if _changes(event):
+                self.begun.discard(event.urn)
+                if len(self.failed) < _MOST_RESOURCES:
+                    self.failed.add(event.urn)
 
-    def began(self, urn: str) -> None:
-        """Note that an operation has begun."""
-        self.begun.add(urn)
-
-    def finished(self, urn: str, *, failed: bool) -> None:
-        """Note that an operation has ended."""
-        self.begun.discard(urn)
-        (self.failed.add if failed else self.failed.discard)(urn)
+    def _said(self, event: Event) -> None:
+        if event.severity == "error" and self._room:
+            self._room -= 1
+            self.errors.setdefault(event.urn, []).append(event.text)
+        elif event.severity in ("info", "warning") and event.text and event.urn:
+            self.notes[event.urn] = event.text
+            if len(self.notes) > _MOST_RESOURCES:
+                del self.notes[next(iter(self.notes))]
 
     def error(self, urn: str) -> str:
         """Return what was wrong with a resource; empty if nothing was."""
         return "\n".join(self.errors.get(urn, ()))
 
     @classmethod
-    def of(cls, events: Iterable[Mapping[str, Any]]) -> Events:
+    def of(cls, events: Iterable[Event]) -> Events:
         """Return the account of the last update in a log, which may begin with its preview."""
         found = cls()
         for event in events:
-            if "preludeEvent" in event:
+            if event.kind is Kind.PRELUDE:
                 found = cls()
-            found._hear(event)
+            found.hear(event)
         return found
-
-    def _hear(self, event: Mapping[str, Any]) -> None:
-        said, steps = event.get("diagnosticEvent"), [event.get(kind) for kind in _STEPS]
-        before, after, failed = ((_changed(step) if isinstance(step, Mapping) else "") for step in steps)
-        if isinstance(said, Mapping):
-            self.said(_text(said.get("urn")), _text(said.get("severity")), _text(said.get("message")))
-        elif before:
-            self.began(before)
-        elif after or failed:
-            self.finished(after or failed, failed=bool(failed))
-        elif "summaryEvent" in event:
-            self.ended = True
 
 
 def read_events(file: Path) -> Events:
@@ -103,7 +161,7 @@ def parse_events(text: bytes, file: str) -> Events:
     Raises:
         FleetError: the text has no events.
     """
-    found = [event for line in text.splitlines() if (event := _event(line))]
+    found = [event for line in text.splitlines() if (event := Event.of(line))]
     if not found:
         raise FleetError([Problem("has no events of the engine", file=file, hint=_HINT)])
     return Events.of(found)
@@ -115,21 +173,19 @@ def plain(text: str) -> str:
     return parts[0] + "".join(part.partition("%}>")[2] for part in parts[1:])
 
 
-def _event(line: bytes) -> Mapping[str, Any] | None:
-    """Return the event of a line; None if it has none."""
-    try:
-        data = read_json(line) if line.strip() else None
-    except UnreadableError:
-        return None
-    return data if isinstance(data, dict) and any(key.endswith("Event") for key in data) else None
+def shortened(text: str) -> str:
+    """Return a message of which a very long rest is counted only."""
+    more = len(text) - _LONGEST
+    return f"{text[:_LONGEST]}... and {count(more, 'more character')}" if more > 0 else text
 
 
-def _changed(step: Mapping[str, Any]) -> str:
-    """Return the URN of a step that changes something; empty for one of a preview."""
-    metadata = step.get("metadata")
-    if step.get("planning") or not isinstance(metadata, Mapping) or metadata.get("op") == _SAME:
-        return ""
-    return _text(metadata.get("urn"))
+def _changes(event: Event) -> bool:
+    """Return whether a step changes something: no preview, and no resource that stays as it is."""
+    return not event.planned and event.op != _SAME and bool(event.urn)
+
+
+def _urn(value: Any) -> str:
+    return value if isinstance(value, str) and is_urn(value) else ""
 
 
 def _text(value: Any) -> str:

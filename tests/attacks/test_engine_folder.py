@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from pulumi import automation
 
-from fleet_components.automation.engine import _Command
+from fleet_components.automation.pulumi_command import PulumiCommand
 
 SCRIPT = """#!/bin/sh
 case "$*" in
@@ -28,7 +26,7 @@ esac
 
 
 @pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PulumiCommand:
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin/pulumi"
     script.write_text(SCRIPT.format(seen=tmp_path / "seen"))
@@ -37,25 +35,23 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Command:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     for name in ("TMPDIR", "TMP", "TEMP"):
         monkeypatch.setenv(name, str(tmp_path / "temporary"))
-    return _Command(root=str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    return PulumiCommand(tmp_path)
 
 
 @pytest.mark.parametrize("what", ["up", "fails", "hangs"])
-def test_nothing_stays(command: _Command, what: str, tmp_path: Path) -> None:
+def test_nothing_stays(command: PulumiCommand, what: str, tmp_path: Path) -> None:
     def kill() -> None:
         while not (tmp_path / "seen").exists():
             time.sleep(0.05)
-        command.send(signal.SIGKILL, everyone=True)
+        command.kill()
 
     ending = threading.Thread(target=kill)
     if what == "hangs":
         ending.start()
-    if what == "up":
-        command.run([what], str(tmp_path), {})
-    else:
-        with pytest.raises(automation.CommandError):
-            command.run([what], str(tmp_path), {})
+    ended = command.run(what)
     if what == "hangs":
         ending.join()
+    assert ended.status == {"up": 0, "fails": 3, "hangs": -9}[what]
     assert (tmp_path / "seen").read_text().startswith("drwx------")
     assert list((tmp_path / "temporary").iterdir()) == []

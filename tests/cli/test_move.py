@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,9 @@ class InPlaceOfTheEngine:
     def configure(self, key: str, value: str) -> None:
         self.driver.world.config[key.removeprefix("fleet:")] = value
         write(self.driver, self.folder)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        pass
 
     def update(self, seen: Any, as_of: object, config: Mapping[str, str]) -> str:
         if len(self.updates) == self.fails_at:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import subprocess
@@ -341,3 +342,33 @@ def test_nothing_is_left_after_an_interruption(where: str, clone: Clone, monkeyp
     monkeypatch.setattr(*place, interrupted)
     with pytest.raises(KeyboardInterrupt):
         two_sides.review([clone.fleet], CommandLine(), "main")
+
+
+VERSIONS = {
+    "git version 2.37.7": "git is of version 2.37.7, and a review needs 2.38",
+    "git version 2.9.5 (Apple Git-1)": "git is of version 2.9.5",
+    "git version 1.8.3.1": "git is of version 1.8.3.1",
+    "git version": "git does not say its version",
+    "": "git does not say its version",
+    "git version 2.38.0": "",
+    "git version 2.38.1.windows.1": "",
+    "git version 3.0.rc1": "",
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_git_that_may_take_files_for_a_repository_is_refused(
+    clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    real = shutil.which("git")
+    wrapper = tmp_path / "old" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" = version ] && echo "{version}" && exit\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(wrapper.parent), prepend=os.pathsep)
+    edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+    clone.commit()
+    if VERSIONS[version]:
+        assert VERSIONS[version] in failing(clone.fleet)
+    else:
+        assert clusters(review(clone.fleet)) == {"amsterdam": "updated", "dublin": "updated"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import Result
-from pulumi.automation import EngineEvent, OpType
 from rich.console import Console, Group
 
 from fleet_components.automation import rollout
@@ -24,6 +24,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import gather
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import Project, read_project
+from fleet_components.status.events import Event
 from tests.cli.fleets import run
 from tests.cli.test_looks import WIDTHS, golden
 from tests.delivery.driver import InProcess, kubeconfigs
@@ -44,6 +45,9 @@ class InPlaceOfTheEngine:
 
     def state(self) -> StateFile:
         return StateFile("stack", self.driver.state)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        pass
 
     def update(self, seen: Any, as_of: datetime | None) -> str:
         self.times.append(as_of)
@@ -140,7 +144,7 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     plan = plan_fleet(gather(tmp_path), Past(), Options(fleet="dev"))
     progress = Progress([plan], 1, "3")
     names = sorted(progress.moves)
-    for name, event in zip(names, ("res_outputs_event", "resource_pre_event", "res_op_failed_event"), strict=False):
+    for name, event in zip(names, ("resOutputsEvent", "resourcePreEvent", "resOpFailedEvent"), strict=False):
         list(progress.hear(_event(name, event)))
     assert progress.members(Stand.FAILED) == ["member-of-a-large-fleet-02"]
     said = "[1/2] Waiting for app ReplicaSet be available (0/1 Pods available)"
@@ -151,23 +155,27 @@ def test_the_picture_fits_the_terminal(tmp_path: Path, width: int) -> None:
     golden(f"rollout-{width}.txt", "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
-def _event(target: str, kind: str) -> EngineEvent:
+def _event(target: str, kind: str) -> Event:
     types = "fleet:index:Fleet$fleet:index:Placement$fleet:index:Target$pulumi-python:dynamic/fleet:Binding"
     urn = f"urn:pulumi:stack::project::{types}::{target}"
-    metadata = {"op": OpType.CREATE.value, "urn": urn, "type": "", "provider": ""}
-    names = {"res_outputs_event": "resOutputsEvent", "resource_pre_event": "resourcePreEvent"}
-    body: dict[str, Any] = {"metadata": metadata, "status": 0, "steps": 0}
-    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, names.get(kind, "resOpFailedEvent"): body})
+    metadata = {"op": "create", "urn": urn, "type": "", "provider": ""}
+    return _heard({kind: {"metadata": metadata, "status": 0, "steps": 0}})
 
 
-def _said(target: str, text: str) -> EngineEvent:
+def _said(target: str, text: str) -> Event:
     urn = f"urn:pulumi:stack::project::kubernetes:apps/v1:Deployment::{target}/shop/web"
     body = {"message": f"<{{%reset%}}>{text}", "color": "raw", "severity": "info#err", "urn": urn, "ephemeral": True}
-    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, "diagnosticEvent": body})
+    return _heard({"diagnosticEvent": body})
+
+
+def _heard(data: dict[str, Any]) -> Event:
+    event = Event.of(json.dumps(data).encode())
+    assert event
+    return event
 
 
 CLIS = {
-    "too old": ("echo v3.1.0", "Minimum version"),
+    "too old": ("echo v3.1.0", "is of version"),
     "no such stack": (
         'case "$*" in *version) echo v3.272.0;; *) echo "error: no stack named \'stack\' found" >&2; exit 255;; esac',
         'the backend has no stack "stack"',
@@ -190,7 +198,7 @@ def test_what_is_wrong_with_the_cli_is_said(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
     (tmp_path / "__main__.py").write_text(PROGRAM)
     with pytest.raises(FleetError, match=words) as raised:
-        Engine(read_project(tmp_path), "stack", tmp_path / "Pulumi.stack.yaml")
+        Engine(read_project(tmp_path), "stack", tmp_path / "Pulumi.stack.yaml").state()
     assert len(raised.value.problems) == 1
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import IO
@@ -37,6 +39,10 @@ _NO_PROGRAMS = {
     "core.hooksPath": os.devnull,
     "safe.bareRepository": "explicit",  # a bare repository can be committed as files, with a configuration of its own
 }
+
+_OLDEST = (2, 38)
+"""The first release with ``safe.bareRepository``, the only one of these that nothing takes the place of."""
+_VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})[\w.]*")
 
 
 class GitError(Exception):
@@ -69,6 +75,7 @@ class Git:
         place = ["--git-dir", str(directory)] if directory else []
         self._command = [found, "--no-pager", *settings, *place]
         self._environment = _environment(located=located)
+        _check_version(found)
 
     def line(self, *arguments: str, at: Path | None = None) -> str:
         """Return what git prints, without the line's end.
@@ -135,6 +142,33 @@ class Git:
             )
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}") from error
+
+
+@cache
+def _check_version(program: str) -> None:
+    """Refuse a git that does not know :data:`_OLDEST`'s settings, and so does not keep to them.
+
+    Raises:
+        FleetError: it is older, or does not say its version.
+    """
+    try:
+        asked = subprocess.run(
+            [program, "version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(located=False),
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FleetError([Problem(f"git cannot be asked for its version: {error}")]) from None
+    said = _VERSION.search(asked.stdout.decode(errors="replace"))
+    version = (int(said[1]), int(said[2])) if said else (0, 0)
+    if version < _OLDEST:
+        needed = ".".join(map(str, _OLDEST))
+        what = f"git is of version {said[0]}" if said else "git does not say its version"
+        hint = f"install git {needed} or newer: an older one may take files of the repository for a repository"
+        raise FleetError([Problem(f"{what}, and a review needs {needed}", hint=hint)])
 
 
 def _environment(*, located: bool) -> Mapping[str, str]:

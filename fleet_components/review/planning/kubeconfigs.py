@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError, read_json, read_scalars
 from fleet_components.content.secret import REDACTED
 from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
+from fleet_components.live.unsecret import names_secret
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan import names
@@ -64,6 +68,45 @@ def kubeconfigs(
     stored = _stored(state)
     found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
     return {one: text for one, text in found.items() if text}
+
+
+def configured(folder: Path, said: Any, who: str) -> str:
+    """Return the text of a kubeconfig that the configuration of a stack has as text or path.
+
+    Args:
+        folder: the folder of the program, which paths are relative to.
+        said: the text or the path.
+        who: whose it is, for messages.
+
+    Raises:
+        FleetError: there is none, or it cannot be read. Its text is never shown.
+    """
+    path = folder / said if isinstance(said, str) and "\n" not in said else None
+    return read_kubeconfig(str(path) if path and path.is_file() else said, who)
+
+
+def listed_kubeconfigs(settings: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the kubeconfigs of members in the configuration of a stack, as text or path, by member."""
+    with suppress(UnreadableError):
+        listed = read_json(settings.get("fleet:kubeconfigs") or "{}")
+        return listed if isinstance(listed, dict) else {}
+    return {}
+
+
+def credentials(texts: Iterable[str]) -> set[str]:
+    """Return what is secret in kubeconfigs: the values of fields with the name of a secret."""
+    found: set[str] = set()
+    for text in texts:
+        with suppress(UnreadableError):
+            found |= {value for key, value in read_scalars(text) if names_secret(key)}
+    return found
+
+
+def provider_kubeconfigs(state: StackState) -> Iterator[str]:
+    """Yield the kubeconfigs of all providers of a state that it shows."""
+    for resource in state.resources.values():
+        if resource.type == names.PROVIDER:
+            yield _kubeconfig(state, resource.urn, "")
 
 
 def check_names(noun: str, asked: Iterable[str], known: Iterable[str]) -> None:

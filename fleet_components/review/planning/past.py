@@ -168,6 +168,8 @@ def parse_state(text: bytes, file: str) -> StateFile:
         raise _refused(file, "is not a state of a fleet")
     if data.get("format") == FORMAT:
         return render_state(file, data)
+    if "deployment" in data and data["deployment"] is None:
+        return StateFile(file, export=data)  # of a stack that was never updated
     if isinstance(data.get("deployment"), dict):
         return StateFile(file, StackState.from_export(data, file), data)
     raise _refused(file, 'has neither a "deployment" nor the format of a render')

@@ -26,6 +26,7 @@ from fleet_components.review.planning.git import MOST_BYTES, Git, GitError
 MOST_CONTENT = 2 * 2**30
 """Largest content of all files of a commit together, in bytes."""
 _DEEPEN = "git fetch --unshallow, or actions/checkout with fetch-depth: 0"
+_PARTIAL = "this partial clone lacks objects, and a review fetches none: git fetch --refetch --no-filter"
 _FOLDER, _LINK, _SUBMODULE, _PROGRAM = "040000", "120000", "160000", "100755"
 _NO_LONGER = 4096
 """Largest size of a link or of a pointer of Git LFS, in bytes."""
@@ -262,7 +263,7 @@ def _told(commit: str) -> Iterator[None]:
     except GitError as error:
         hint = ""
         if "promisor" in error.said or "fetch" in error.said:
-            hint = "this partial clone lacks objects, and a review fetches none: git fetch --refetch --no-filter"
+            hint = _PARTIAL
         raise FleetError([Problem(f"cannot be read: {error.said}", file=commit[:12], hint=hint)]) from error
     except OSError as error:
         raise FleetError([Problem(f"cannot be written: {error.strerror}", file=commit[:12])]) from error
@@ -307,7 +308,9 @@ def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
             if not _placed(folder / entry.path, entry.mode, head, answer, size - len(head)):
                 left[entry.path] = "this system does not take its name"
             answer.read(1)
-    return Written(folder, tuple(_notes(entries, left, pointers, lacking)))
+    if lacking:  # git 2.38 goes on without what it may not fetch
+        raise FleetError([Problem(f"cannot be read: there is no content of {few(lacking)}", hint=_PARTIAL)])
+    return Written(folder, tuple(_notes(entries, left, pointers)))
 
 
 def _placed(place: Path, mode: str, head: bytes, answer: IO[bytes], rest: int) -> bool:
@@ -354,14 +357,10 @@ def _folded(part: str) -> str:
     return unicodedata.normalize("NFKC", seen).casefold().partition(":")[0].rstrip(". ")
 
 
-def _notes(
-    entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str], lacking: Sequence[str]
-) -> Iterator[str]:
+def _notes(entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str]) -> Iterator[str]:
     if submodules := [entry.path for entry in entries if entry.mode == _SUBMODULE]:
         yield f"{count(len(submodules), 'submodule is', 'submodules are')} not read: {few(submodules)}"
     if pointers:
         yield f"{count(len(pointers), 'file of Git LFS is', 'files of Git LFS are')} read as pointers: {few(pointers)}"
     for why in dict.fromkeys(left.values()):
         yield f"left out, since {why}: {few([path for path, reason in left.items() if reason == why])}"
-    if lacking:
-        yield f"this clone lacks {count(len(lacking), 'file')}: {few(lacking)}; git fetch --refetch --no-filter"

@@ -1,0 +1,186 @@
+"""The Pulumi CLI as a program: what it prints is read up to a size, and nothing of it stays when it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import IO
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.regular_file import read_stream
+from fleet_components.content.tool import end
+from fleet_components.model.problem import FleetError, Problem
+
+SECONDS = 600
+"""Time limit in seconds of a command that only reads or configures."""
+MOST_LINE = 32 * 2**20
+"""Largest size of one event of the engine, in bytes; longer ones are passed over."""
+_TAIL = 2**16
+"""Size of what is kept of the beginning and of the end of standard error, in bytes."""
+_PIECE = 2**16
+_AFTER = 5.0
+"""Seconds that programs which the CLI has started may go on to print after its end."""
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
+"""Environment variables that name the folder for temporary files, of Go and Python on all systems."""
+
+
+@attrs.frozen
+class Ended:
+    """End of a command.
+
+    Attributes:
+        status: its exit status; below 0 for the signal that has ended it.
+        out: its standard output, unless that was read in lines.
+        said: its standard error; of a long one, the beginning and the end.
+    """
+
+    status: int
+    out: bytes
+    said: str
+
+
+class PulumiCommand:
+    """The Pulumi CLI on PATH, in a session of its own.
+
+    A Ctrl-C in the terminal goes to all programs of its session; the CLI would get it twice, and would take the second
+    one for the wish to end at once.
+
+    Args:
+        folder: the directory to run it in.
+
+    Raises:
+        FleetError: it is not on PATH.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        found = shutil.which("pulumi")
+        if found is None:
+            raise FleetError([Problem("the Pulumi CLI is not on PATH")])
+        self._program, self._folder = os.path.abspath(found), folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, *arguments: str, each: Callable[[bytes], None] | None = None) -> Ended:
+        """Run a command until it ends.
+
+        Its temporary folder is its own and is removed at its end: the Kubernetes provider leaves a file with each
+        kubeconfig there.
+
+        Args:
+            arguments: the arguments of the CLI.
+            each: called with each line of its standard output, in another thread; nothing of it is kept then, and the
+                command may take any time.
+
+        Raises:
+            FleetError: it cannot be started, prints more than a file may have, or takes longer than :data:`SECONDS`.
+        """
+        with tempfile.TemporaryDirectory(prefix="fleet-engine-", ignore_cleanup_errors=True) as private:
+            process = self._started(arguments, private)
+            try:
+                return _finished(process, each)
+            finally:
+                if process.poll() is None:
+                    end(process)
+                    process.wait()
+
+    def send(self, sign: signal.Signals) -> None:
+        """Send a signal to the running command."""
+        if self._process and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(sign)
+
+    def kill(self) -> None:
+        """End the running command at once, with all that it has started."""
+        if self._process:
+            end(self._process)
+
+    def _started(self, arguments: Iterable[str], private: str) -> subprocess.Popen[bytes]:
+        own = dict.fromkeys(_TEMPORARY, private)
+        quiet = {"PULUMI_AUTOMATION_API": "true", "PULUMI_SKIP_UPDATE_CHECK": "true"}
+        try:
+            self._process = subprocess.Popen(
+                [self._program, "--non-interactive", *arguments],
+                cwd=self._folder,
+                env={**os.environ, **quiet, **own},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise FleetError([Problem(f"the Pulumi CLI cannot be started: {error}")]) from None
+        return self._process
+
+
+class _Reading(Thread):
+    """Reads a stream until its end; if that fails, its process is ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], work: Callable[[], bytes]) -> None:
+        super().__init__(daemon=True)
+        self._process, self._work = process, work
+        self.read = b""
+        self.failed: UnreadableError | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Read."""
+        try:
+            self.read = self._work()
+        except UnreadableError as error:
+            self.failed = error
+            end(self._process)
+
+
+def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | None) -> Ended:
+    assert process.stdout
+    assert process.stderr
+    read_out = partial(_in_lines, process.stdout, each) if each else partial(_whole, process.stdout)
+    out, said = _Reading(process, read_out), _Reading(process, partial(_ends, process.stderr))
+    try:
+        process.wait(None if each else SECONDS)
+    except subprocess.TimeoutExpired:
+        raise FleetError([Problem(f"the Pulumi CLI took longer than {SECONDS} s")]) from None
+    out.join(_AFTER)
+    said.join(_AFTER)
+    if out.is_alive() or said.is_alive():
+        end(process)  # what it has started goes on to hold its output
+        out.join(_AFTER)
+        said.join(_AFTER)
+    if out.failed:
+        raise FleetError([Problem(f"what the Pulumi CLI prints {out.failed.what}")])
+    return Ended(process.returncode, out.read, said.read.decode(errors="replace"))
+
+
+def _whole(stream: IO[bytes]) -> bytes:
+    with stream:
+        return read_stream(stream)
+
+
+def _in_lines(stream: IO[bytes], each: Callable[[bytes], None]) -> bytes:
+    with stream:
+        while line := stream.readline(MOST_LINE):
+            if line.endswith(b"\n") or len(line) < MOST_LINE:
+                each(line)
+                continue
+            while not line.endswith(b"\n") and (line := stream.readline(_PIECE)):
+                pass
+    return b""
+
+
+def _ends(stream: IO[bytes]) -> bytes:
+    """Return the beginning and the end of what a stream has."""
+    with stream:
+        first = stream.read(_TAIL)
+        last = b""
+        while piece := stream.read(_PIECE):
+            last = (last + piece)[-_TAIL:]
+    return first + last
