@@ -58,7 +58,7 @@ class Engine:
     def __init__(self, project: Project, stack: str, config: Path) -> None:
         if not _STACK.fullmatch(stack):
             hint = "use letters, digits, hyphens, underscores and periods"
-            raise FleetError([Problem("is no name that a stack can have", hint=hint, subject=f"stack {stack}")])
+            raise FleetError([Problem("is not a valid name of a stack", hint=hint, subject=f"stack {stack}")])
         self.stack, self._config, self._project = stack, config, project
         self._cli = PulumiCommand(project.file.path.parent)
         self._secrets: set[str] = set()

@@ -23,12 +23,12 @@ _STOPPING = "stopping: what has begun is finished; Ctrl-C once more ends it at o
 
 @attrs.frozen(kw_only=True)
 class Watcher:
-    """Who is told how an update goes.
+    """Reports how an update goes.
 
     Attributes:
-        hear: is told each event.
+        hear: gets each event.
         refresh: is called several times a second.
-        say: is told lines that stay.
+        say: gets lines that stay.
     """
 
     hear: Callable[[Event], None] = lambda _: None

@@ -41,7 +41,7 @@ _LEFT: Mapping[str, tuple[str, ...]] = {
 """Annotations that a hub leaves on objects that it lets go (seen on KubeFleet v0.3.1 and Karmada v1.19)."""
 _NEVER: Mapping[str, Any] = {"strategy": {"applyStrategy": {"whenToTakeOver": "Never"}}}
 _PRESERVED: Mapping[str, Any] = {"preserveResourcesOnDeletion": True}
-_ODD = "answers with what are no objects of Kubernetes"
+_ODD = "answers with something else than Kubernetes objects"
 _NOT_REACHED = "does not answer in time, or its kubeconfig or credential plugin does not work"
 
 

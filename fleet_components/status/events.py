@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 @attrs.frozen
 class Event:
-    """What an event tells.
+    """Event of the engine, with the fields that are read.
 
     Attributes:
         kind: its kind.

@@ -336,7 +336,7 @@ def test_no_stack_can_have_such_a_name(pulumi: FakePulumi, name: str) -> None:
     (pulumi.project / "Pulumi.stack.yaml").unlink()
     result = run("rollout", ".", "--stack", name, "--yes")
     assert result.exit_code == 1
-    assert "is no name that a stack can have" in result.stderr
+    assert "is not a valid name of a stack" in result.stderr
     assert pulumi.updates == []
     harmless(result)
 

@@ -101,4 +101,4 @@ def _each_answered(api: Api, path: str, answers: list[Any], work: Callable[[Conn
             connecting(api.kubeconfig(), "the hub", work, timeout=5.0)
         except FleetError as error:
             said = str(error)
-        assert said in ("", "the hub: answers with what are no objects of Kubernetes"), answer
+        assert said in ("", "the hub: answers with something else than Kubernetes objects"), answer

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from fleet_components.automation.pulumi_command import MOST_LINE, SECONDS
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
@@ -15,6 +16,7 @@ from fleet_components.content import document, regular_file, revision, tool, wal
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.exchange import LARGE_PLACES, hub_room, member_room
 from fleet_components.plan.options import Settings
+from fleet_components.status import events
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/threat-model.md").read_text()
@@ -54,6 +56,10 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
         "memory that all answers of a hub or a plain cluster take": f"{hub_room() // 2**20:,} MiB",
         "memory that all answers of a member take": f"{member_room(0) // 2**20} MiB, and {member_room(1) // 2**20 - member_room(0) // 2**20} MiB for each object",
         "members that may take more than a sixteenth of that at once": f"{LARGE_PLACES}",
+        "size of one event of the engine": f"{MOST_LINE // 2**20} MiB; longer ones are passed over",
+        "length of one message of the engine": f"{events._LONGEST:,} characters",
+        "errors, and warnings, that are kept of an update": f"{events._MOST_ERRORS:,} each",
+        "time of a command of the Pulumi CLI, but for an update": f"{SECONDS} s",
         "errors that are shown": f"{command.MOST_SHOWN}",
     }
     stated = {row[0]: row[1] for row in ROWS if len(row) == 3 and row[0] not in ("limit", "---")}
