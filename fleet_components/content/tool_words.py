@@ -1,4 +1,4 @@
-"""Shows what helm, kustomize and git print on standard error, without values, addresses and texts of somebody else in it.
+"""Shows what helm, kustomize and git print on standard error, without the values and addresses in it.
 
 A line is shown where the whole of it has one of the forms below; what may follow is hidden. The forms are those of
 helm 3.18 and 4.2 (pkg/action, pkg/engine), of kustomize 5.5 (api/internal/target, api/internal/accumulator), of the
