@@ -269,6 +269,11 @@ VALUES: Mapping[str, dict[str, str]] = {
         "kustomization.yaml": "resources: [a.yaml]\npatchesStrategicMerge:\n- |\n"
         + textwrap.indent(f"{MAP}data: {{a: '{URL}'}}\n", "  ")
     },
+    "plug-ins in a folder": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
+        "in/kustomization.yaml": "resources: [g.yaml]",
+        "in/g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nliterals: [a=b]\n",
+    },
     "a resource": {"kustomization.yaml": "resources: [b.yaml]", "b.yaml": f"{MAP}data: {{a: '{URL}'}}\n"},
 }
 
