@@ -42,7 +42,7 @@ class Packed:
 
 @attrs.define
 class Room:
-    """What may still be unpacked, in bytes."""
+    """Number of bytes that may still be unpacked."""
 
     left: int = MOST_BYTES
 
@@ -97,5 +97,5 @@ def _unpacked(packed: bytes, room: Room) -> bytes:
 def _size(header: bytes) -> int:
     written = header[124:136]
     if not _SIZE.fullmatch(written):
-        raise UnreadableError("is no archive of tar that all readers read alike")
+        raise UnreadableError("has a header that not all readers of tar read alike")
     return int(written.rstrip(b"\0 "), 8)

@@ -19,5 +19,5 @@ def pinned(image: str) -> str:
     """
     if not _PINNED.fullmatch(image):
         hint = f"docker buildx imagetools inspect {DEFAULT} prints it: --image {DEFAULT}@sha256:DIGEST"
-        raise FleetError([Problem("--image is no image with a digest", hint=hint)])
+        raise FleetError([Problem("--image has no digest", hint=hint)])
     return image

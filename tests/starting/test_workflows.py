@@ -414,7 +414,7 @@ def test_all_jobs_of_gitlab_run_in_the_image_that_is_given(given: bool, tmp_path
 def test_an_image_without_a_digest_is_refused(image: str, tmp_path: Path) -> None:
     words = ["init", str(tmp_path / "fleet"), "--ci", "gitlab", "--install", INSTALL, "--image", image]
     done = CliRunner().invoke(fleet, words)
-    assert (done.exit_code, "--image is no image with a digest" in done.output) == (1, True)
+    assert (done.exit_code, "--image has no digest" in done.output) == (1, True)
     assert not (tmp_path / "fleet").exists()
 
 
