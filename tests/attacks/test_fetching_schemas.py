@@ -173,11 +173,11 @@ USTAR = packed({"db/a": "x" * 600, **db(REFERENCE)}, tarfile.USTAR_FORMAT)
 ODD: Mapping[str, tuple[bytes, str]] = {
     "no archive": (b"PK", "is not packed by gzip"),
     "half an archive": (USTAR[:-30], "is not packed by gzip"),
-    "no tar": (gzip.compress(b"a" * 600), "readers read alike"),
+    "no tar": (gzip.compress(b"a" * 600), "readers of tar read alike"),
     "a file that is cut off": (gzip.compress(gzip.decompress(USTAR)[:700]), "ends in the middle"),
     # tarfile reads a size of 0 here, Go one of 600: where the content looks like an end, tarfile sees nothing more.
-    "a size that tarfile does not read": (moved(USTAR, 124, b"\0"), "readers read alike"),
-    "a size of another base": (moved(USTAR, 124, b"\x80" + b"\0" * 9 + b"\x02\x58"), "readers read alike"),
+    "a size that tarfile does not read": (moved(USTAR, 124, b"\0"), "readers of tar read alike"),
+    "a size of another base": (moved(USTAR, 124, b"\x80" + b"\0" * 9 + b"\x02\x58"), "readers of tar read alike"),
     "a size of a pax header": (packed({"db/a": ""}, pax_headers={"size": "0"}), "of two sizes"),
     "a sparse file": (packed({"db/a": ""}, pax_headers={"GNU.sparse.realsize": "0"}), "of two sizes"),
     "a link": (packed({"db/a": ""}, type=tarfile.SYMTYPE, linkname="/etc/passwd"), "neither a file nor a folder"),
