@@ -16,6 +16,7 @@ from fleet_components.model.text import visible
 from fleet_components.starting.contexts import Found, members_of
 from fleet_components.starting.files import write
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
+from fleet_components.starting.image import DEFAULT, pinned
 from fleet_components.starting.install import EXAMPLE, from_requirements, given
 from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
 from fleet_components.starting.workflow import (
@@ -98,6 +99,11 @@ _OBSERVING = {
     help="Instead of --install: requirements with a hash each, this package among them, as pip-compile "
     "--generate-hashes writes them. The workflow of --ci holds them, and installs nothing else.",
 )
+@click.option(
+    "--image",
+    metavar="NAME@sha256:DIGEST",
+    help=f"The image of the jobs of --ci gitlab, by its digest.  [default: {DEFAULT}, a tag, which can move]",
+)
 def init(
     folder: Path,
     kubeconfigs: tuple[Path, ...],
@@ -108,6 +114,7 @@ def init(
     ci: str | None,
     install: str | None,
     requirements: Path | None,
+    image: str | None,
 ) -> None:
     """Write a first fleet into DIR: its members, one policy, and a sample application.
 
@@ -119,6 +126,8 @@ def init(
     if (install is not None or requirements) and not ci:
         option = "--requirements" if requirements else "--install"
         raise click.UsageError(f"{option} is a part of the workflow: give --ci too")
+    if image is not None and ci != "gitlab":
+        raise click.UsageError("--image is that of the jobs of --ci gitlab: the other systems give theirs")
     if ci and (install is None) == (requirements is None):
         raise click.UsageError(
             "--ci takes --requirements FILE, or --install COMMAND: the package is not published yet, so say where a "
@@ -142,7 +151,7 @@ def init(
             files |= project_files(_above(folder), folder, members)
     if ci:
         command = from_requirements(requirements) if requirements else given(install or "")
-        files |= workflow_files(ci, top, folder, command)
+        files |= workflow_files(ci, top, folder, command, DEFAULT if image is None else pinned(image))
     write(files)
     _report(files, found, examples=new and not members)
     _say_next(folder if new else None, folder.parent if project else None)
@@ -150,6 +159,7 @@ def init(
         _say_of_workflow(
             ci,
             observed=is_observed(folder),
+            tagged=ci == "gitlab" and image is None,
             written={path.relative_to(top).as_posix() for path in files if path.is_relative_to(top)},
         )
 
@@ -197,11 +207,15 @@ def _say_next(folder: Path | None, project: Path | None) -> None:
         click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
 
 
-def _say_of_workflow(ci: str, *, observed: bool, written: Collection[str]) -> None:
+def _say_of_workflow(ci: str, *, observed: bool, tagged: bool, written: Collection[str]) -> None:
     """Print what to do next with a new workflow; what is not written is there already."""
     click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
     if observed:
         click.echo(f"  {_OBSERVING[ci]}")
+    if tagged:
+        click.echo(
+            f"  {DEFAULT}, the image of its jobs, is a tag, which can move: --image, or the file, gives it a digest"
+        )
     if ci == "gitlab" and GITLAB not in written:
         click.echo(f"  add to {GITLAB}:\n\n{gitlab_include(observed=observed)}", nl=False)
     if ci == "github" and UPDATER not in written:

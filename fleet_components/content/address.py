@@ -2,7 +2,8 @@
 
 kustomize reads every path that begins with ``http:`` or ``https:`` from there (api/internal/loader/fileloader.go of
 v5.5.0, ``Load``), in any field of a kustomization and of a plug-in, and its proxy settings do not count for the local
-host.
+host. What may be a folder it takes for a git repository by its form, also where a folder of that name is there
+(``New``, and api/internal/git/repospec.go).
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _VALUES = ("literals", "commonAnnotations", "annotations", "patch")
 _MERGED = "patchesStrategicMerge"
 # A generator has its files as KEY=PATH.
 _ADDRESS = re.compile(r"(?:^|=)\s*(?:https?:|[a-z][a-z0-9+.-]*://|git@|git::)", re.IGNORECASE)
+_REPOSITORY = re.compile(
+    r"(?:git::)?(?:gh:|(?:[a-z][a-z0-9-]*@)?github\.com[/:]|[a-z][a-z0-9-]*@[^/:]*[/:])", re.IGNORECASE
+)
+"""Forms without a scheme; the first one is of kustomize before v5."""
 _MOST_LEVELS = 5
 """Levels of YAML within YAML that are looked into; what is deeper counts as an address."""
 
@@ -30,6 +35,11 @@ _MOST_LEVELS = 5
 def is_address(text: str) -> bool:
     """Return whether a path is an address, or a key and an address."""
     return bool(_ADDRESS.search(text))
+
+
+def is_repository(text: str) -> bool:
+    """Return whether kustomize takes what may be the path of a folder for a git repository."""
+    return bool(_REPOSITORY.match(text))
 
 
 def is_inline(text: str) -> bool:
@@ -68,6 +78,6 @@ def addresses(data: Any, path: FieldPath = (), *, plugin: bool = False) -> Itera
 
 
 def _is_fetched(text: str, path: FieldPath, *, plugin: bool) -> bool:
-    if is_inline(text):
-        return has_address(text) if plugin else path[:1] != (_MERGED,) and is_address(text)
-    return is_address(text)
+    if plugin:  # also where it looks like a path: kustomize takes any text that is a YAML object for a plug-in
+        return has_address(text)
+    return is_address(text) and not (is_inline(text) and path[:1] == (_MERGED,))

@@ -16,22 +16,21 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.address import FETCHED, is_address
+from fleet_components.content.address import FETCHED
 from fleet_components.content.build import Build
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.content.confined import links_out, resolved
 from fleet_components.content.files import CHART, Text
-from fleet_components.content.guarded import UnreadableError, read_scalars, read_yaml
+from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.schema import fetching
 from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
-from fleet_components.content.walk import files_below
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few
 
 HOOK = "helm.sh/hook"
 _TEMPLATE = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
-_SCHEMA = "values.schema.json"
 _VARIES = "is rendered otherwise each time, so that every preview will show a change"
 
 
@@ -75,12 +74,11 @@ class Chart(Build):
         return shlex.join(["helm", *self._arguments("VALUES" if self.values else "")])
 
     def problems(self) -> Iterator[Problem]:
-        """Yield a problem for each link that leads out of the root, and each schema that refers to an address."""
+        """Yield a problem for each link that leads out, and each schema for which helm would fetch something."""
         for link in links_out(self.folder, self.root):
             yield self.problem(f"{link} is a link that leads out of {self.root}", "copy what it leads to")
-        for schema in files_below(self.folder, _SCHEMA):
-            if schema.is_file() and _refers_elsewhere(schema):
-                yield self.problem(f"a $ref of {schema} is an address", FETCHED)
+        for file, why in fetching(self.folder):
+            yield self.problem(f"{file} {why}", FETCHED)
 
     def build(self, warnings: list[Problem]) -> list[Text]:
         """Return one text for each rendered template, named after the template.
@@ -143,14 +141,6 @@ class Chart(Build):
             return manifest
         metadata = {**manifest.metadata, "namespace": self.namespace}
         return attrs.evolve(manifest, data={**manifest.data, "metadata": metadata})
-
-
-def _refers_elsewhere(schema: Path) -> bool:
-    """Return whether a schema of values has a reference that helm would fetch."""
-    try:
-        return any(key == "$ref" and is_address(value) for key, value in read_scalars(read_regular(schema).decode()))
-    except (OSError, UnicodeDecodeError, UnreadableError):
-        return False  # helm says what is wrong with it.
 
 
 def is_hook(manifest: Manifest) -> bool:

@@ -13,7 +13,7 @@ from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.observed import MEMORY, PARTS, is_observed, observed_above
 from fleet_components.content.regular_file import read_regular
-from fleet_components.content.walk import walk
+from fleet_components.content.walk import files_below, walk
 from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")
@@ -185,8 +185,7 @@ def _hidden(folder: Path, subfolders: Iterable[str], names: Iterable[str]) -> It
     """
     found = [folder / name for name in names if name.startswith(".") and name.endswith(EXTENSIONS)]
     for hidden in (name for name in subfolders if name.startswith(".")):
-        for at, _, below in os.walk(folder / hidden):
-            found += [Path(at, name) for name in below if name.endswith(EXTENSIONS)]
+        found += files_below(folder / hidden, EXTENSIONS)
     for path in sorted(found):
         what = "is hidden by a dot, so that it is not read here, and kubectl apply -R would apply it"
         yield Problem(what, file=str(path), hint="rename it, or remove it")

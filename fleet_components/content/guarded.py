@@ -5,6 +5,7 @@ Manifests are read by ``load.py``, on the same parser, because their messages do
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # A pair is consumed first, as is an escaped backslash, whose u begins no escape.
 _HALF_PAIR = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(?P<half>\\u[dD][89a-fA-F])")
 _HALF = re.compile(r"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_BINARY = "tag:yaml.org,2002:binary"
 _TOO_DEEP = f"is nested more than {MOST_LEVELS} levels deep"
 
 
@@ -153,8 +155,8 @@ def _check_nodes(root: yaml.Node | None, text: str) -> None:
 def read_scalars(text: str) -> Iterator[tuple[str, str]]:
     """Yield the scalars of all documents of a YAML or JSON text, each with its key, which is empty in a list.
 
-    An alias of a scalar is that scalar. Keys are scalars as well. Nothing is built, so that no depth and no number of
-    aliases costs more than the text.
+    An alias of a scalar is that scalar, and a ``!!binary`` one its decoded text. Keys are scalars as well. Nothing is
+    built, so that no depth and no number of aliases costs more than the text.
 
     Raises:
         UnreadableError: the text is not YAML. What stands before the error has been yielded.
@@ -192,10 +194,20 @@ def _scalar(event: NodeEvent, anchors: dict[str, str]) -> str:
     """Return the text of a scalar or of an alias of one; a space for a collection."""
     if isinstance(event, AliasEvent):
         return anchors.get(event.anchor or "", " ")
-    value = event.value if isinstance(event, ScalarEvent) else " "
+    value = _written(event) if isinstance(event, ScalarEvent) else " "
     if event.anchor:
         anchors[event.anchor] = value
     return str(value)
+
+
+def _written(event: ScalarEvent) -> str:
+    """Return the text of a scalar; of one in base64, what it stands for in a field of type string."""
+    if event.tag != _BINARY:
+        return str(event.value)
+    try:
+        return base64.b64decode(event.value).decode(errors="replace")
+    except ValueError:
+        raise UnreadableError("is not YAML") from None
 
 
 def _check_depth(text: str) -> None:

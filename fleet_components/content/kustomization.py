@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -25,6 +24,7 @@ from fleet_components.content.address import (
     has_address,
     is_address,
     is_inline,
+    is_repository,
 )
 from fleet_components.content.build import Build
 from fleet_components.content.confined import resolved, within
@@ -35,7 +35,10 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 
 _FOLDERS = ("resources", "bases", "components", *PLUGINS)
+_PLAIN = ("apiVersion", "kind", "metadata", "resources", "bases", "components")
+"""Fields with which a kustomization gives files as they are."""
 _ADDRESS = "{} is an address"
+_LOCAL = f"{FETCHED}; a path of its own begins with ./"
 
 
 @attrs.frozen(kw_only=True)
@@ -140,27 +143,27 @@ def _entries(folder: _Folder, problems: list[Problem]) -> Iterator[_Entry]:
         for field in _FOLDERS:
             entries = fields.get(field)
             for position, written in enumerate(entries if isinstance(entries, list) else ()):
-                if isinstance(written, str) and not is_address(written):
-                    yield _Entry(written, field, position, document)
+                if not isinstance(written, str) or is_address(written):
+                    continue
+                entry = _Entry(written, field, position, document)
+                if is_repository(written):
+                    problems.append(entry.problem(f'"{written}" is the address of a repository to kustomize', _LOCAL))
+                else:
+                    yield entry
 
 
 def _fetching(document: Document, folder: _Folder) -> Iterator[Problem]:
-    """Yield a problem for each address in a kustomization, and in the files that a plug-in is patched with."""
+    """Yield a problem for each address in a kustomization, and for each field that could put one together in a plug-in.
+
+    Replacements, patches and prefixes are carried out on plug-ins before these are read.
+    """
     for path, text in addresses(document.data, plugin=folder.plugin):
         what = _ADDRESS.format("what it holds" if is_inline(text) else f'"{text}"')
         yield Problem(what, path, FETCHED, file=document.file, line=document.section(()).line(path))
-    for named in _texts(document.data) if folder.plugin else ():
-        file = folder.path / named
-        if os.path.isfile(file):
-            yield from _in_file(file)
-
-
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, list | dict):
-        for one in data.values() if isinstance(data, dict) else data:
-            yield from _texts(one)
+    for field in document.data if folder.plugin and isinstance(document.data, dict) else ():
+        if field not in _PLAIN:
+            what, hint = "changes plug-ins, so that what they read is not known", "write the plug-ins as they are to be"
+            yield Problem(what, (field,), hint, file=document.file, line=document.section(()).line((field,)))
 
 
 def _in_file(path: Path) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -16,13 +15,11 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.tool_words import words
-from fleet_components.model.text import count
 
 SECONDS = 120
 """Time limit of a tool in seconds."""
 _PROBED = 5
 """Seconds after which a system that is asked for a namespace has none."""
-_MOST_LINES = 5
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
 """The only environment variables that a tool inherits. kustomize can write variables into ConfigMaps."""
 # A proxy at the discard port of the local host, so that no connection succeeds.
@@ -163,22 +160,3 @@ def end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-
-
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
-_QUOTING = re.compile(
-    r"(execution error at \([^)]*\)|error calling \w+|literal source|config with|from \[patch|pairs?).*", re.DOTALL
-)
-"""Words of helm and kustomize behind which they print what a template or a generator was given."""
-
-
-def _quoting_nothing(line: str) -> str:
-    """Return a line without the values that it quotes, which may be those of a Secret."""
-    return _QUOTED.sub('"..."', _QUOTING.sub(r"\1 ...", line))
-
-
-def first_lines(text: str) -> str:
-    """Return the first lines of what a tool says, joined to one, without the values that it quotes."""
-    lines = [_quoting_nothing(line.strip()) for line in text.splitlines() if line.strip()]
-    more = len(lines) - _MOST_LINES
-    return "; ".join((*lines[:_MOST_LINES], *([f"and {count(more, 'line')} more"] if more > 0 else [])))

@@ -1,8 +1,9 @@
-"""Shows what helm and kustomize print on standard error, without the values of templates and generators in it.
+"""Shows what helm, kustomize and git print on standard error, without the values and addresses in it.
 
 A line is shown where the whole of it has one of the forms below; what may follow is hidden. The forms are those of
-helm 3.18 and 4.2 (pkg/action, pkg/engine), of kustomize 5.5 (api/internal/target, api/internal/accumulator), and of
-the parser of YAML that both have.
+helm 3.18 and 4.2 (pkg/action, pkg/engine), of kustomize 5.5 (api/internal/target, api/internal/accumulator), of the
+parser of YAML that both have, and of git 2.37 to 2.50 (setup.c, object-file.c, promisor-remote.c), as reading objects
+without fetching any can end.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ HIDDEN = "hidden"
 _MOST_LINES = 5
 _PATH = r"/?[\w.-]+(?:/[\w.-]+)+"
 _NAME = r"[\w.-]+"
+_OBJECT = r"[0-9a-f]{4,64}"
 _YAML = (
     r"yaml: (?:line \d+: )?(?:mapping values are not allowed in this context"
     r"|(?:could not find|did not find) expected (?:key|node content|'-' indicator|':'|',' or '\]'|',' or '\}')"
@@ -40,6 +42,20 @@ _WHOLE = (
     rf"'{_PATH}'",
     r"# Warning: '\w+' is deprecated\. Please use '\w+' instead\. Run 'kustomize edit fix' to update your "
     r"Kustomization automatically\.",
+    r"fatal: not a git repository(?: \(or any of the parent directories\): \.git)?",
+    rf"fatal: not a git repository: '?{_PATH}'?",
+    rf"fatal: cannot use bare repository '{_PATH}' \(safe\.bareRepository is 'explicit'\)",
+    r"fatal: this operation must be run in a work tree",
+    rf"fatal: bad config line \d+ in file {_PATH}",
+    r"fatal: not a tree object",
+    rf"fatal: (?:bad object|unable to read|unable to read tree|Not a valid (?:commit|object) name) \(?{_OBJECT}\)?",
+    rf"fatal: (?:loose|packed) object {_OBJECT} \(stored in {_PATH}\) is corrupt",
+    rf"error: object file {_PATH} is empty",
+    rf"error: unable to unpack (?:{_OBJECT} header|header of {_PATH})",
+    r"error: inflate: data stream error \([a-z ]+\)",
+    rf"fatal: could not fetch {_OBJECT} from promisor remote",
+    r"fatal: transport '[a-z]+' not allowed",
+    r"warning: lazy fetching disabled; some objects may not be available",
 )
 _BEGIN = (
     rf"Error: execution error at \({_PATH}:\d+:\d+\)",
@@ -48,6 +64,7 @@ _BEGIN = (
     r"Error: accumulating (?:resources|components)",
     r"Error: trouble configuring builtin [A-Z]\w+ with config",
     r"Error: (?:invalid Kustomization|loading KV pairs|merging from generator|validation failed|unable to load)",
+    r"fatal: detected dubious ownership in repository",
 )
 _FORMS = re.compile(rf"(?P<whole>{'|'.join(_WHOLE)})|(?P<begin>{'|'.join(_BEGIN)})[: ].*")
 

@@ -25,12 +25,12 @@ def walk(top: Path, onerror: Callable[[OSError], object] | None = None) -> Itera
             raise FleetError([Problem(f"has more than {MOST_FOLDERS} folders in one another", file=str(top))])
 
 
-def files_below(top: Path, suffix: str = "") -> list[Path]:
+def files_below(top: Path, suffix: str | tuple[str, ...] = "") -> list[Path]:
     """Return the files below a folder, and the links to folders, sorted.
 
     Args:
         top: the folder.
-        suffix: how their names end.
+        suffix: how their names end, or several ends of which one counts.
 
     Raises:
         FleetError: as :func:`walk`.

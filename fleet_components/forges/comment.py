@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fleet_components.forges import azure_devops, github, gitlab
+from fleet_components.forges.commands import disarmed
 from fleet_components.forges.forge import Request
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
@@ -30,12 +31,6 @@ _STRANGER = (
 )
 MOST = 65_536
 """Largest number of characters that GitHub takes."""
-_COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
-"""Where GitLab would take a line for a quick action: ``/merge``, ``/approve``."""
-_MENTION = re.compile(r"@(?=[\w<-])(?!sha(256|512):)")
-"""Where a forge would call somebody, or a bot find its name; not the digest of an image."""
-_APART = "\u200b"
-"""Character of no width, which is put behind an ``@``: also in code, where bots look, and an entity would be shown."""
 
 
 def publish(request: Request, text: str, about: str) -> str:
@@ -71,7 +66,7 @@ def comment_text(folder: Path) -> str:
     if not text.strip():
         text = _errors(_read(folder / ERRORS))
     text = "".join(f"{line}\n" for line in text.splitlines())  # whatever else ends a line for some bot
-    text = _MENTION.sub(f"@{_APART}", _COMMAND.sub(r"\1\\/", text))
+    text = disarmed(text)
     if len(text) > LIMIT:
         what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"
         raise FleetError([Problem(what, file=str(folder / REVIEW), hint="write it with fleet review -o markdown")])

@@ -60,7 +60,7 @@ def has_updater(top: Path) -> bool:
     return any((top / UPDATER).with_suffix(end).exists() for end in (".yml", ".yaml"))
 
 
-def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
+def workflow_files(ci: str, top: Path, folder: Path, install: str, image: str) -> dict[Path, str]:
     """Return the text of each file of a workflow: of the review, and, for an observed directory, of its job.
 
     Args:
@@ -68,6 +68,7 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
         top: the top of the repository.
         folder: the folder of the fleet.
         install: the shell command that installs the package.
+        image: the image of the jobs, where they have one: on GitLab.
 
     Raises:
         FleetError: the folder is not in the repository or has a name for which a shell has other plans.
@@ -83,7 +84,8 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
     if problems:
         raise FleetError(problems)
     glob = "**" if name == "." else f"{name}/**"
-    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install}
+    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*"}
+    values |= {"install": install, "image": image}
     observed = is_observed(folder)
     values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}

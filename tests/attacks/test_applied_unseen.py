@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.content.load import load
+from fleet_components.content.walk import MOST_FOLDERS
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.model.problem import FleetError
 from tests.attacks.planted import CANARY
@@ -54,6 +55,12 @@ def test_a_hidden_file_is_refused_by_name(name: str, part: str, hub: Path, tmp_p
         result = run("plan", place)
         assert result.exit_code == 1, result.output
         assert f"fleet/{part}/{name}: is hidden by a dot" in result.stderr
+
+
+def test_hidden_folders_that_are_too_deep_end_in_a_message(hub: Path, tmp_path: Path) -> None:
+    shutil.copytree(hub, tmp_path / "fleet")
+    (tmp_path / "fleet/objects" / "/".join([".a"] * (MOST_FOLDERS + 2))).mkdir(parents=True)
+    assert f"has more than {MOST_FOLDERS} folders in one another" in run("plan", tmp_path / "fleet").stderr
 
 
 def nested(fleet: Path) -> None:

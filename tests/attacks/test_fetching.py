@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import shutil
 import subprocess
 import textwrap
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from fleet_components.content import tool
+from fleet_components.content.kustomization import Kustomization
 from fleet_components.content.load import load
 from fleet_components.model.problem import FleetError, Problem
 from tests.tools import stand_ins
@@ -20,6 +24,34 @@ from tests.tools import stand_ins
 URL = "http://127.0.0.1:PORT/x"
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prices}\n"
 _BUILTIN = "apiVersion: builtin\nmetadata: {name: a}\n"
+
+
+BASE64 = "aHR0cDovLzEyNy4wLjAuMTpQT1JUL3g="
+"""URL, which is written with the port that there is."""
+LIKE_A_PATH = f"&a {{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: b}}, files: ['{URL}']}}"
+PUT_TOGETHER = [
+    {
+        "source": {"kind": "ConfigMapGenerator", "fieldPath": f"metadata.annotations.part{n}"},
+        "targets": [
+            {
+                "select": {"kind": "ConfigMapGenerator"},
+                "fieldPaths": ["files.0"],
+                "options": {"delimiter": ":", "index": n},
+            }
+        ],
+    }
+    for n in range(3)
+]
+COMPONENT = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component"}
+REPOSITORIES = (
+    "github.com/example/shop",
+    "GitHub.com/example/shop//base?ref=main",
+    "github.com:example/shop",
+    "git::github.com/example/shop",
+    "git@example.com:example/shop",
+    "me@example.com/example/shop.git",
+    "gh:example/shop",
+)
 
 
 def inline(field: str, text: str) -> str:
@@ -37,7 +69,7 @@ FIELDS: Mapping[str, dict[str, str]] = {
             "env": f"configMapGenerator: [{{name: b, env: '{URL}'}}]",
             "envs": f"configMapGenerator: [{{name: b, envs: ['{URL}']}}]",
             "files of a Secret": f"secretGenerator: [{{name: b, files: ['{URL}']}}]",
-            "resources": f"components: ['{URL}']",
+            "components": f"components: ['{URL}/shop']",
             "patches": f"patches: [{{path: '{URL}'}}]",
             "merge patches": f"patchesStrategicMerge: ['{URL}']",
             "JSON patches": f"patchesJson6902: [{{target: {{kind: ConfigMap, name: prices, version: v1}}, path: '{URL}'}}]",
@@ -72,7 +104,7 @@ FIELDS: Mapping[str, dict[str, str]] = {
     "a plug-in that a patch makes": {
         "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
         "in/kustomization.yaml": "resources: [g.yaml]\npatches:\n- target: {kind: ConfigMapGenerator}\n"
-        f"  patch: |\n    [{{op: replace, path: /files, value: ['{URL}']}}]\n",
+        f"  patch: |\n    - {{op: replace, path: /files, value: ['{URL}']}}\n",
         "in/g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nfiles: [a]\n",
     },
     "a plug-in that a file patches": {
@@ -85,6 +117,56 @@ FIELDS: Mapping[str, dict[str, str]] = {
         "kustomization.yaml": "resources: [a.yaml]\ncomponents: [in]",
         "in/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
         f"configMapGenerator: [{{name: b, files: ['{URL}']}}]",
+    },
+    **{
+        f"a repository by its form, {form}": {
+            "kustomization.yaml": f"resources: ['{form}']",
+            f"{form}/kustomization.yaml": "resources: [a.yaml]",
+            f"{form}/a.yaml": MAP,
+        }
+        for form in REPOSITORIES
+    },
+    "a repository of components": {"kustomization.yaml": "components: ['github.com/example/shop']"},
+    "a file of a kustomization.yml": {"kustomization.yml": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"},
+    "a file of a Kustomization": {"Kustomization": f"configMapGenerator: [{{name: b, files: ['{URL}']}}]"},
+    "an alias": {
+        "kustomization.yaml": f"resources: [a.yaml]\nnamePrefix: &a '{URL}'\nconfigMapGenerator: [{{name: b, files: [*a]}}]"
+    },
+    "base64": {"kustomization.yaml": f"configMapGenerator: [{{name: b, files: [!!binary {BASE64}]}}]"},
+    "base64 in a plug-in": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]",
+        "g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nfiles: [!!binary {BASE64}]\n",
+    },
+    "base64 in a plug-in by its long tag": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]",
+        "g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nfiles: [!<tag:yaml.org,2002:binary> {BASE64}]\n",
+    },
+    "the second document of a plug-in": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]",
+        "g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nliterals: [a=b]\n---\n"
+        f"{_BUILTIN.replace('name: a', 'name: b')}kind: ConfigMapGenerator\nfiles: ['{URL}']\n",
+    },
+    "a plug-in in a list": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]",
+        "g.yaml": "apiVersion: v1\nkind: List\nitems:\n"
+        f"- {{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: a}}, files: ['{URL}']}}\n",
+    },
+    "a plug-in that looks like a path": {
+        "kustomization.yaml": f'resources: [a.yaml]\ngenerators: ["{LIKE_A_PATH}"]',
+        LIKE_A_PATH: MAP,
+    },
+    "a plug-in that replacements put together": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
+        "in/kustomization.yaml": json.dumps({"resources": ["g.yaml"], "replacements": PUT_TOGETHER}),
+        "in/g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nfiles: ['0:1:2']\n"
+        "metadata: {name: a, annotations: {part0: http, part1: //127.0.0.1, part2: 'PORT/x'}}\n",
+    },
+    "a plug-in that replacements in a component put together": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
+        "in/kustomization.yaml": "resources: [g.yaml]\ncomponents: [../parts]",
+        "parts/kustomization.yaml": json.dumps({**COMPONENT, "replacements": PUT_TOGETHER}),
+        "in/g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nfiles: ['0:1:2']\n"
+        "metadata: {name: a, annotations: {part0: http, part1: //127.0.0.1, part2: 'PORT/x'}}\n",
     },
     "a base": {
         "kustomization.yaml": "resources: [in]",
@@ -118,9 +200,12 @@ def address() -> Iterator[tuple[str, list[str]]]:
 
 
 def write(folder: Path, files: Mapping[str, str], address: str) -> Path:
+    encoded = base64.b64encode(URL.replace("127.0.0.1:PORT", address).encode()).decode()
     for name, text in {"a.yaml": MAP, **files}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text.replace("127.0.0.1:PORT", address))
+        path = folder / name.replace("127.0.0.1:PORT", address)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = text.replace("127.0.0.1:PORT", address).replace(BASE64, encoded)
+        path.write_text(text.replace("PORT", address.partition(":")[2]))
     return folder
 
 
@@ -136,6 +221,44 @@ def test_an_address_in_any_field_starts_no_tool(
     assert all(problem.file and problem.file.startswith(str(tmp_path / "shop")) for problem in refused.value.problems)
 
 
+BEFORE = ("a repository by its form, gh:example/shop", "a chart of a kustomization")
+"""Rows that no kustomize of today fetches: a form before v5, and charts without --enable-helm."""
+TODAY = [name for name in FIELDS if name not in BEFORE]
+
+
+@pytest.mark.parametrize("files", [FIELDS[name] for name in TODAY], ids=TODAY)
+def test_kustomize_fetches_what_is_refused(
+    files: Mapping[str, str], address: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kustomize = shutil.which("kustomize") or shutil.which("kubectl")
+    if kustomize is None:
+        pytest.skip("kustomize is not on PATH")
+    tools = stand_ins(tmp_path / "tools", monkeypatch)  # without unshare
+    tools.add("git", "exit 1")
+    tools.add(Path(kustomize).name, f'exec "{kustomize}" "$@"')
+    folder = write(tmp_path / "shop", files, address[0])
+    with suppress(tool.ToolError):
+        Kustomization(folder=folder, root=folder).build([])
+    assert address[1] or "git" in tools.calls
+    address[1].clear()
+    with pytest.raises(FleetError):
+        load(folder)
+    assert not address[1]
+
+
+LOCAL = ("./github.com/example/shop", "org/repo", "host.xz/path.git", "shop@v1", "./me@v1/shop", "in//base")
+
+
+@pytest.mark.parametrize("form", LOCAL)
+def test_a_folder_that_kustomize_finds_here_is_built(
+    form: str, address: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = stand_ins(tmp_path / "tools", monkeypatch)
+    tools.printing("kustomize", MAP)
+    files = {"kustomization.yaml": f"resources: ['{form}']", f"{form}/kustomization.yaml": ""}
+    assert load(write(tmp_path / "shop", files, address[0]))
+
+
 VALUES: Mapping[str, dict[str, str]] = {
     "a literal": {"kustomization.yaml": f"configMapGenerator: [{{name: b, literals: ['k={URL}']}}]"},
     "an annotation": {"kustomization.yaml": f"resources: [a.yaml]\ncommonAnnotations: {{docs: '{URL}'}}"},
@@ -145,6 +268,11 @@ VALUES: Mapping[str, dict[str, str]] = {
     "a merge patch": {
         "kustomization.yaml": "resources: [a.yaml]\npatchesStrategicMerge:\n- |\n"
         + textwrap.indent(f"{MAP}data: {{a: '{URL}'}}\n", "  ")
+    },
+    "plug-ins in a folder": {
+        "kustomization.yaml": "resources: [a.yaml]\ngenerators: [in]",
+        "in/kustomization.yaml": "resources: [g.yaml]",
+        "in/g.yaml": f"{_BUILTIN}kind: ConfigMapGenerator\nliterals: [a=b]\n",
     },
     "a resource": {"kustomization.yaml": "resources: [b.yaml]", "b.yaml": f"{MAP}data: {{a: '{URL}'}}\n"},
 }
@@ -169,18 +297,3 @@ def test_a_tool_has_no_network_where_linux_gives_it_none(address: tuple[str, lis
     with pytest.raises(tool.ToolError, match="exit status 7"):
         tool.run_tool(Path(curl), ["-s", "--noproxy", "*", f"http://{address[0]}/after"])
     assert address[1] == ["/before"]
-
-
-def test_a_schema_of_a_chart_refers_to_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tools = stand_ins(tmp_path / "tools", monkeypatch)
-    tools.printing("helm", MAP)
-    files = {
-        "Chart.yaml": "name: shop",
-        "values.schema.json": '{"$schema": "http://json-schema.org/schema#", "properties": {"a": {"type": "string"}}}',
-        "charts/db/values.schema.json": f'{{"$ref": "{URL}"}}',
-    }
-    with pytest.raises(FleetError, match="is an address"):
-        load(write(tmp_path / "shop", files, "127.0.0.1:1"))
-    assert not tools.calls
-    (tmp_path / "shop/charts/db/values.schema.json").unlink()
-    assert load(tmp_path / "shop")

@@ -1,8 +1,9 @@
-"""What helm and kustomize say quotes no value: lines of listed forms are shown, and of them no part that is free."""
+"""What helm, kustomize and git say quotes no value: lines of listed forms are shown, and of them no part that is free."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from fleet_components.content.load import load
 from fleet_components.content.tool_words import words
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.review.planning.git import Git, GitError
 from tests.tools import stand_ins
 
 PIN = "hunter2"
@@ -24,6 +26,19 @@ SHOWN = (
     "- at '/a/b': got string, want integer or null",
     "Error: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory '/a/b'",
     "# Warning: 'bases' is deprecated. Please use 'resources' instead. Run 'kustomize edit fix' to update your Kustomization automatically.",
+    "fatal: not a git repository (or any of the parent directories): .git",
+    "fatal: cannot use bare repository '/a/b.git' (safe.bareRepository is 'explicit')",
+    "fatal: bad config line 6 in file .git/config",
+    "fatal: not a tree object",
+    "fatal: bad object 45b983be36b73c0788dc9cbcb76cbb80fc7bb057",
+    "fatal: Not a valid commit name 45b983be36b73c0788dc9cbcb76cbb80fc7bb057",
+    "fatal: loose object 45b983be36 (stored in .git/objects/45/b983be36) is corrupt",
+    "error: object file .git/objects/45/b983be36 is empty",
+    "error: unable to unpack 45b983be36 header",
+    "error: inflate: data stream error (incorrect header check)",
+    "fatal: could not fetch 45b983be36 from promisor remote",
+    "fatal: transport 'https' not allowed",
+    "warning: lazy fetching disabled; some objects may not be available",
 )
 BEGIN = {
     f"Error: execution error at (shop/templates/a.yaml:3:4): {PIN}": "Error: execution error at (shop/templates/a.yaml:3:4): hidden",
@@ -31,6 +46,7 @@ BEGIN = {
     f"Error: accumulating resources: accumulation err='accumulating resources from 'a.yaml': {PIN}": "Error: accumulating resources: hidden",
     f"Error: trouble configuring builtin PatchTransformer with config: `{PIN}`": "Error: trouble configuring builtin PatchTransformer with config: hidden",
     f"Error: loading KV pairs: invalid literal source {PIN}": "Error: loading KV pairs: hidden",
+    f"fatal: detected dubious ownership in repository at '/a b/{PIN}'": "fatal: detected dubious ownership in repository: hidden",
 }
 
 
@@ -55,6 +71,7 @@ def test_what_follows_a_known_beginning_is_hidden(line: str) -> None:
         f"coalesce.go:289: warning: cannot overwrite table with non table for shop.pin (map[a:{PIN}])",
         f'Error: unknown anchor "{PIN}" referenced',
         f"Error: execution error at ({PIN} x): {PIN}",
+        f"fatal: unable to access 'https://me:{PIN}@example.com/a.git/': The requested URL returned error: 403",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("fails", [True, False])
@@ -111,3 +128,18 @@ def test_kustomize_shows_no_value(files: dict[str, str], tmp_path: Path) -> None
     with pytest.raises(FleetError) as refused:
         load(tmp_path)
     assert PIN not in str(refused.value)
+
+
+def test_git_that_reads_a_damaged_clone_shows_its_own_forms_and_nothing_else(tmp_path: Path) -> None:
+    for command in (["init", "-q"], ["config", "remote.origin.url", f"https://me:{PIN}@example.com/a.git"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
+    with pytest.raises(GitError) as absent, Git().reading(["ls-tree", "-r", "0" * 39 + "1"], at=tmp_path) as answer:
+        answer.read()
+    assert absent.value.said == "fatal: not a tree object"
+    (tmp_path / ".git/config").write_text(f"[{PIN}\n")
+    with pytest.raises(GitError) as damaged, Git().reading(["rev-parse", "HEAD"], at=tmp_path) as answer:
+        answer.read()
+    assert "fatal: bad config line 1 in file " in damaged.value.said
+    with pytest.raises(GitError) as unknown, Git().reading([f"--{PIN}"], at=tmp_path) as answer:
+        answer.read()
+    assert (unknown.value.said, unknown.value.status) == ("hidden", 129)

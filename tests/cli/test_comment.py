@@ -94,7 +94,7 @@ def test_a_hostile_text_arrives_literally(on: str, served: Forge, review: Path, 
 def test_a_line_is_no_command_to_a_forge(on: str, served: Forge, review: Path, tmp_path: Path) -> None:
     (review / "review.md").write_text("a/b\n/merge\n  /approve\n\t/label ~x\n")
     assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
-    assert served.texts == [f"{MARKER}a/b\n\\/merge\n  \\/approve\n\t\\/label ~x\n"]
+    assert served.texts == [f"{MARKER}a/b\n/\u200bmerge\n  /\u200bapprove\n\t/\u200blabel ~x\n"]
 
 
 def test_the_review_of_a_fork_on_github_says_who_could_have_written_it(
@@ -120,7 +120,7 @@ def test_nobody_is_called_and_no_bot_is_commanded(on: str, served: Forge, review
         assert commented(on, review, RUNS[on](served, tmp_path, False)).exit_code == 0
         (text,) = served.texts
         assert re.findall(r"@(?![\u200b])\S*", text) == ["@sha256:0"]
-        assert not re.search(r"(?m)^\s*/", "\n".join(text.splitlines()))
+        assert not re.search(r"(?m)^\s*/(?!\u200b)", "\n".join(text.splitlines()))
 
 
 def test_no_line_of_a_stranger_begins_with_a_command(served: Forge, review: Path, tmp_path: Path) -> None:

@@ -417,8 +417,8 @@ def test_bases_are_no_sources_themselves(tools: StandIns, text: str) -> None:
 BASES: Mapping[str, tuple[str, str]] = {
     "a repository": (
         "resources:\n- x.yaml\n- github.com/example/shop?ref=v1",
-        'shop/kustomization.yaml:3: resources[1]: there is no "github.com/example/shop?ref=v1" '
-        "(paths are taken from shop, and nothing is fetched from elsewhere)",
+        'shop/kustomization.yaml:3: resources[1]: "github.com/example/shop?ref=v1" is the address of a repository to '
+        "kustomize (nothing is fetched from elsewhere: ",
     ),
     "an address": (
         "components: ['http://localhost:8080/x']",

@@ -114,7 +114,7 @@ class Job:
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text.replace(old, new))
 
-    def observed(self, ci: str) -> None:
+    def observed(self, ci: str, *more: str) -> None:
         """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
         hub = self.repository / "fleet" / "observed" / "hub.yaml"
         hub.parent.mkdir()
@@ -123,7 +123,9 @@ class Job:
         for file in (*WORKFLOWS[ci], GITLAB):
             (self.repository / file).unlink(missing_ok=True)
         self._git("init", "-q", "-b", "main", ".")
-        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci, "--install", INSTALL])
+        done = CliRunner().invoke(
+            fleet, ["init", str(self.repository / "fleet"), "--ci", ci, "--install", INSTALL, *more]
+        )
         assert done.exit_code == 0, done.output
         assert "fleet-observe.yml" in done.output
         self._git("add", ".")

@@ -396,3 +396,30 @@ def test_requirements_that_no_job_could_install_are_refused(name: str, tmp_path:
 def test_a_place_in_a_template_is_filled(name: str) -> None:
     with pytest.raises(KeyError):
         template(name).text()
+
+
+DIGEST = f"registry.example.com:5000/tools/python:3.13@sha256:{'0a' * 32}"
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_all_jobs_of_gitlab_run_in_the_image_that_is_given(given: bool, tmp_path: Path) -> None:
+    job = Job.written("gitlab", tmp_path, *(["--image", DIGEST] if given else []))
+    assert ("is a tag, which can move: --image" in job.said) != given
+    job.observed("gitlab", *(["--image", DIGEST] if given else []))
+    jobs = [one for path in files("gitlab", job)[:-1] for one in yaml.safe_load(path.read_text()).values()]
+    assert [one["image"] for one in jobs] == [DIGEST if given else "python:3.13"] * 2
+
+
+@pytest.mark.parametrize("image", ["", "python:3.13", "python@sha256:0a", f"{DIGEST}\n", f"a b{DIGEST}", f"{DIGEST}#"])
+def test_an_image_without_a_digest_is_refused(image: str, tmp_path: Path) -> None:
+    words = ["init", str(tmp_path / "fleet"), "--ci", "gitlab", "--install", INSTALL, "--image", image]
+    done = CliRunner().invoke(fleet, words)
+    assert (done.exit_code, "--image has no digest" in done.output) == (1, True)
+    assert not (tmp_path / "fleet").exists()
+
+
+@pytest.mark.parametrize("ci", ["github", "azure-devops"])
+def test_other_systems_take_no_image(ci: str, tmp_path: Path) -> None:
+    words = ["init", str(tmp_path / "fleet"), "--ci", ci, "--install", INSTALL, "--image", DIGEST]
+    done = CliRunner().invoke(fleet, words)
+    assert (done.exit_code, "--image is that of the jobs of --ci gitlab" in done.output) == (1, True)

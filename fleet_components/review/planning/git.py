@@ -14,7 +14,8 @@ from pathlib import Path
 from threading import Timer
 from typing import IO
 
-from fleet_components.content.tool import SECONDS, end, first_lines
+from fleet_components.content.tool import SECONDS, end
+from fleet_components.content.tool_words import words
 from fleet_components.model.problem import FleetError, Problem
 
 MOST_BYTES = 64 * 2**20
@@ -50,7 +51,7 @@ class GitError(Exception):
 
     Attributes:
         status: its exit status.
-        said: the first lines of what it says.
+        said: what is shown of what it says.
     """
 
     def __init__(self, said: str, status: int = 0) -> None:
@@ -124,7 +125,7 @@ class Git:
                 raise GitError(f"git took longer than {SECONDS} s")
             if whole and process.returncode:
                 said.seek(0)
-                raise GitError(first_lines(said.read(MOST_BYTES).decode(errors="replace")), process.returncode)
+                raise GitError(words(said.read(MOST_BYTES).decode(errors="replace")), process.returncode)
 
     def _started(
         self, arguments: Sequence[str], asked: IO[bytes], said: IO[bytes], at: Path | None
