@@ -46,7 +46,7 @@ class Declared:
 
 def kinds_of(declared: Iterable[Declared], overlay: Overlay) -> tuple[Kind, ...]:
     """Return the kinds in all versions that there are data files of; the storage version of each comes last."""
-    return tuple(kind for one in declared for kind in _in_versions(one, overlay))
+    return tuple(kind for item in declared for kind in _in_versions(item, overlay))
 
 
 def _in_versions(kind: Declared, overlay: Overlay) -> Iterator[Kind]:

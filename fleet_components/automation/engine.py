@@ -62,9 +62,9 @@ class Engine:
         self.stack, self._config, self._project = stack, config, project
         self._cli = PulumiCommand(project.file.path.parent)
         self._secrets: set[str] = set()
-        said = self._cli.run("version").out.decode(errors="replace").strip()
-        if not VersionInfo.is_valid(said.removeprefix("v")) or VersionInfo.parse(said.removeprefix("v")) < _OLDEST:
-            raise FleetError([Problem(f'the Pulumi CLI is of version "{shortened(said)}"', hint=_CLI_HINT)])
+        words = self._cli.run("version").out.decode(errors="replace").strip()
+        if not VersionInfo.is_valid(words.removeprefix("v")) or VersionInfo.parse(words.removeprefix("v")) < _OLDEST:
+            raise FleetError([Problem(f'the Pulumi CLI is of version "{shortened(words)}"', hint=_CLI_HINT)])
 
     def state(self) -> StateFile:
         """Return the state of the stack, with its secrets in plain text.
@@ -123,8 +123,8 @@ class Engine:
         except UnreadableError as error:
             raise self._failed(f"the configuration {error.what}") from None
         found = data if isinstance(data, dict) else {}
-        values = {key: one.get("value") for key, one in found.items() if isinstance(one, dict)}
-        self.hide(one["value"] for one in found.values() if isinstance(one, dict) and one.get("secret") is True)
+        values = {key: item.get("value") for key, item in found.items() if isinstance(item, dict)}
+        self.hide(item["value"] for item in found.values() if isinstance(item, dict) and item.get("secret") is True)
         return {key: value for key, value in values.items() if isinstance(value, str)}
 
     def configure(self, key: str, value: str) -> None:
@@ -145,15 +145,15 @@ class Engine:
 
     def _configured(self, settings: Mapping[str, str]) -> Iterator[str]:
         """Yield the kubeconfigs of the configuration that can be read."""
-        for said in (*listed_kubeconfigs(settings).values(), settings.get("fleet:hub")):
+        for words in (*listed_kubeconfigs(settings).values(), settings.get("fleet:hub")):
             with suppress(FleetError):
-                yield configured(self._project.folder, said, "")
+                yield configured(self._project.folder, words, "")
 
     def _asked(self, *arguments: str, after: tuple[str, ...] = ()) -> bytes:
         ended = self._cli.run(*arguments, f"--stack={self.stack}", *after)
         if not ended.status:
             return ended.out
-        if _NO_STACK.search(ended.said):
+        if _NO_STACK.search(ended.words):
             what, hint = f'the backend has no stack "{self.stack}"', f"pulumi stack init {self.stack}"
             raise FleetError([Problem(what, file=str(self._project.file.path), hint=hint)])
         raise self._failed(without_opaque(Spelled(self._secrets).hidden(words_of(ended))))
@@ -174,6 +174,6 @@ class Engine:
 
 def words_of(ended: Ended) -> str:
     """Return what a command of the CLI says of its end: its errors, or its last words."""
-    lines = [shortened(line.strip()) for line in ended.said.splitlines() if line.strip()]
+    lines = [shortened(line.strip()) for line in ended.words.splitlines() if line.strip()]
     wrong = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
     return shortened("; ".join(wrong or lines[-1:])) or f"the Pulumi CLI has ended with exit status {ended.status}"

@@ -98,7 +98,7 @@ class StackMove:
         self._state = self.engine.state()
         command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"
         pasts = [self._state.past(fleet) for fleet in self._state.fleets]
-        if there := [one for past in pasts for one in between_hubs(past, self.to, self.placements, command)]:
+        if there := [hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)]:
             raise FleetError(there)
         self._plan = self._planned({})
         moving = self._moving()
@@ -120,7 +120,7 @@ class StackMove:
 
     def moving(self) -> tuple[str, ...]:
         """Return the names of what moves, once it was looked."""
-        return tuple(one.name for one in self._moving())
+        return tuple(decided.name for decided in self._moving())
 
     def do(self, deed: Deed) -> None:
         """Carry out a step.
@@ -168,11 +168,11 @@ class StackMove:
             FleetError: there are none, or one that is named goes another way.
         """
         stand = [subject for subject in self.plan.subjects if subject.name in self.plan.past.records]
-        named = [one for one in stand if not self.placements or one.subject.key in self.placements]
-        if unknown := sorted(self.placements - {one.subject.key for one in named}):
-            known = f"there is: {few(sorted(one.subject.key for one in stand)) or 'nothing'}"
+        named = [decided for decided in stand if not self.placements or decided.subject.key in self.placements]
+        if unknown := sorted(self.placements - {decided.subject.key for decided in named}):
+            known = f"there is: {few(sorted(decided.subject.key for decided in stand)) or 'nothing'}"
             raise FleetError([Problem(f"nothing that stands is called {few(unknown)}", hint=known)])
-        otherwise = [one for one in named if _way(one) != self.to]
+        otherwise = [decided for decided in named if _way(decided) != self.to]
         if otherwise and (self.placements or len(otherwise) == len(named)):
             hint = f"annotate its placement or policy in the source with fleet-components/delivery: {self.to}"
             what = f"is to go {_way(otherwise[0])}, as the source says"
@@ -187,36 +187,36 @@ class StackMove:
                     )
                 ]
             )
-        return tuple(one for one in named if _way(one) == self.to)
+        return tuple(decided for decided in named if _way(decided) == self.to)
 
     def _is_moved(self, moving: Iterable[Decided]) -> bool:
         past = self.plan.past
         if self.to == Way.DIRECT:
-            return not any(one.name in past.forecast or _key(one) in past.on_hub for one in moving)
-        there = {one.name for one in moving}
-        direct = any(one.urn and not one.hub and one.subject in there for one in past.standing)
+            return not any(decided.name in past.forecast or _key(decided) in past.on_hub for decided in moving)
+        there = {decided.name for decided in moving}
+        direct = any(standing.urn and not standing.hub and standing.subject in there for standing in past.standing)
         return not direct and all(past.forecast.get(name) == self.to for name in there)
 
     def _system(self, moving: Iterable[Decided]) -> str:
         if self.to != Way.DIRECT:
             return self.to
-        ways = [self.plan.past.forecast.get(one.name, "") for one in moving]
+        ways = [self.plan.past.forecast.get(decided.name, "") for decided in moving]
         return next(filter(None, ways), "") or _system_of(next(iter(moving)).name)
 
     def _is_declared(self) -> bool:
         if self.placements:
             return True
-        said = read_stack_config(self.project, self.name).values.get(DELIVERY)
-        if said is not None:
-            return said == self.to
+        configured = read_stack_config(self.project, self.name).values.get(DELIVERY)
+        if configured is not None:
+            return configured == self.to
         plain = survey([self.folder], attrs.evolve(self.command, state=self._state)).plans
         return all(plan.options.settings.delivery == self.to for plan in plain)
 
     def _is_kept(self, moving: Iterable[Decided]) -> bool:
         past = self.plan.past
         if self.to != Way.DIRECT:
-            names = {one.name for one in moving}
-            return all(one.kept for one in past.standing if one.subject in names and not one.hub)
+            names = {decided.name for decided in moving}
+            return all(standing.kept for standing in past.standing if standing.subject in names and not standing.hub)
         exported = (self._state.export or {}).get("deployment") or {}
         retained = {resource["urn"] for resource in exported.get("resources") or () if resource.get("retainOnDelete")}
         return all(urn in retained for key, urn in past.on_hub.items() if key.kind in _CONTAINERS)
@@ -224,12 +224,14 @@ class StackMove:
     def _remember(self, moving: Iterable[Decided], sent: HeldObjects) -> None:
         """Remember which objects to ask for: those that the state has on members, and those that the hub has sent."""
         system = self._system(tuple(moving))
-        names = {one.name: _system_of(one.name) for one in moving}
-        for one in self.plan.past.standing:
+        names = {decided.name: _system_of(decided.name) for decided in moving}
+        for standing in self.plan.past.standing:
             # Karmada has namespaces on all members for reasons of its own.
-            if one.subject in names and not (one.key.kind == "Namespace" and names[one.subject] == Way.KARMADA):
-                key = Leftover.of(one.api_version, one.key)
-                self._known.setdefault(one.cluster, {})[key] = names[one.subject]
+            if standing.subject in names and not (
+                standing.key.kind == "Namespace" and names[standing.subject] == Way.KARMADA
+            ):
+                key = Leftover.of(standing.api_version, standing.key)
+                self._known.setdefault(standing.cluster, {})[key] = names[standing.subject]
         for member, objects in sent.objects.items():
             self._known.setdefault(member, {}).update(dict.fromkeys(objects, system))
 
@@ -244,13 +246,13 @@ class StackMove:
             }
         found = {}
         for member, answers in each.items():
-            found.update({(member, _key_of(one)): seen for one, seen in answers.result().items()})
+            found.update({(member, _key_of(leftover)): seen for leftover, seen in answers.result().items()})
         return found
 
     def _seen(self, member: Connection, wanted: Mapping[Leftover, str]) -> dict[Leftover, SeenObject]:
         """Return those of some objects that a member has, by what was asked for, whatever it answers."""
-        answers = ((one, hub, member.get(one)) for one, hub in wanted.items())
-        return {one: seen_object(data, hub, self._stack) for one, hub, data in answers if data}
+        answers = ((leftover, hub, member.get(leftover)) for leftover, hub in wanted.items())
+        return {leftover: seen_object(data, hub, self._stack) for leftover, hub, data in answers if data}
 
     @property
     def _stack(self) -> str:
@@ -262,7 +264,7 @@ class StackMove:
         return self._reach.on_hub(work, self._state.state, self.plan.past.hub)
 
     def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
-        subjects = {_key(one) for one in moving}
+        subjects = {_key(decided) for decided in moving}
         found: HeldObjects = self._on_hub(partial(held_objects, system=self._system(tuple(moving)), subjects=subjects))
         return found
 
@@ -277,13 +279,13 @@ class StackMove:
             raise FleetError(plan.refused)
         gone = [departure for departure in plan.departures if departure.fate in (Fate.DELETED, *UNRECORDED)]
         if gone or plan.replacements:
-            pairs = {(one.cluster, one.key) for one in gone} | {
+            pairs = {(item.cluster, item.key) for item in gone} | {
                 (replacement.cluster, replacement.key) for replacement in plan.replacements
             }
             what = few([f"{key} on {member}" for member, key in sorted(pairs)])
             hint = "it does not belong to the move: update the stack on its present way first, or change the source"
             raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
-        self.engine.hide(secret_values(one.data for one in plan.written.manifests))
+        self.engine.hide(secret_values(manifest.data for manifest in plan.written.manifests))
         wanted = {**self._aim, **config}
         wrong, signals = carried_out(self.engine, Watcher(say=self.say), self.command.as_of, wanted)
         if signals:
@@ -299,35 +301,35 @@ class StackMove:
         self._wait(lambda: self._ask_hub(moving).held, "it has not told every Work to let its objects stay")
 
     def _steering(self, moving: Iterable[Decided]) -> Iterator[ObjectKey]:
-        for one in moving:
-            record = self.plan.past.records[one.name]
+        for decided in moving:
+            record = self.plan.past.records[decided.name]
             if not isinstance(record, TemplateRecord):
-                yield _key(one)
+                yield _key(decided)
             elif policy := record.memory.policy:
                 yield ObjectKey("policy.karmada.io", policy.kind, policy.namespace, policy.name)
 
     def _release(self) -> None:
         moving = self._moving()
         for member, wanted in self._known.items():
-            self.say(f"  {member}: {few([str(one) for one in wanted])}")
+            self.say(f"  {member}: {few([str(leftover) for leftover in wanted])}")
             self._reach.on_member(member, partial(self._released, wanted=wanted))
         self._wait(lambda: self._ask_hub(moving).let_go, "its agents have not let go of every object")
 
     def _released(self, member: Connection, wanted: Mapping[Leftover, str]) -> None:
-        for one, hub in wanted.items():
-            release(member, one, hub, self._stack, self.plan.manager)
+        for leftover, hub in wanted.items():
+            release(member, leftover, hub, self._stack, self.plan.manager)
 
     def _switch(self) -> None:
         moving = self._moving()
         if self.to != Way.DIRECT:
             self._update({})
             return
-        names = {one.name for one in moving}
+        names = {decided.name for decided in moving}
         tokens = {token for name, token in releases(self.plan).items() if name in names}
         # The step before has checked that these stay on the hub.
         tokens |= {loss_token(str(key), ["hub"]) for key in self.plan.past.on_hub if key.kind in _CONTAINERS}
-        said = self.engine.settings().get("fleet:confirm") or ""
-        self._update({"fleet:confirm": ",".join(filter(None, (said, *sorted(tokens))))})
+        configured = self.engine.settings().get("fleet:confirm") or ""
+        self._update({"fleet:confirm": ",".join(filter(None, (configured, *sorted(tokens))))})
         self._wait(lambda: not self._ask_hub(moving).objects, "it has not taken its Works back")
 
     def _settle(self) -> None:
@@ -335,23 +337,23 @@ class StackMove:
             self._wait(lambda: not self._untaken(), lambda: f"it has not taken over {few(self._untaken())}")
             return
         self._wait(
-            lambda: not any(one.taken for one in self._objects().values()),
+            lambda: not any(data.taken for data in self._objects().values()),
             "it still has objects as its own",
         )
         marked = defaultdict[str, list[tuple[Leftover, str]]](list)
         for (member, key), seen in self._objects().items():
-            for one, hub in self._known[member].items() if seen.marked else ():
-                if (one.kind, one.namespace, one.name) == (key.kind, key.namespace, key.name):
-                    marked[member].append((one, hub))
+            for leftover, hub in self._known[member].items() if seen.marked else ():
+                if (leftover.kind, leftover.namespace, leftover.name) == (key.kind, key.namespace, key.name):
+                    marked[member].append((leftover, hub))
         for member, found in marked.items():
             self._reach.on_member(member, partial(self._cleared, found=found))
 
     def _untaken(self) -> list[str]:
-        return [f"{key} on {member}" for (member, key), one in sorted(self._objects().items()) if not one.taken]
+        return [f"{key} on {member}" for (member, key), seen in sorted(self._objects().items()) if not seen.taken]
 
     def _cleared(self, member: Connection, found: Iterable[tuple[Leftover, str]]) -> None:
-        for one, hub in found:
-            clear(member, one, hub, self.plan.manager)
+        for leftover, hub in found:
+            clear(member, leftover, hub, self.plan.manager)
 
     def _wait(self, done: Callable[[], bool], otherwise: str | Callable[[], str]) -> None:
         """Wait until something is so.
@@ -374,19 +376,19 @@ class StackMove:
 
 def _taking_nothing_over(moving: Iterable[Decided]) -> Iterator[Problem]:
     """Yield the subjects whose objects stay where they are, and that nobody would manage then."""
-    for one in moving:
-        if any(delivery.mode.takes_over is TakeOver.NEVER for delivery in one.deliveries.values()):
-            karmada = _system_of(one.name) == Way.KARMADA
+    for decided in moving:
+        if any(delivery.mode.takes_over is TakeOver.NEVER for delivery in decided.deliveries.values()):
+            karmada = _system_of(decided.name) == Way.KARMADA
             what, instead = _ABORTS if karmada else _NEVER
             yield Problem(
                 f"takes nothing over: {what}",
-                subject=one.name,
+                subject=decided.name,
                 hint=f"{instead}, until it has moved",
             )
 
 
-def _key_of(one: Leftover) -> ObjectKey:
-    return ObjectKey(one.api_version.rpartition("/")[0], one.kind, one.namespace, one.name)
+def _key_of(leftover: Leftover) -> ObjectKey:
+    return ObjectKey(leftover.api_version.rpartition("/")[0], leftover.kind, leftover.namespace, leftover.name)
 
 
 def _way(decided: Decided) -> str:

@@ -64,7 +64,7 @@ class Progress:
         self.moves: dict[str, Move] = {}
         self.to_hub = False
         self.note = ""
-        self.heard = Events()
+        self.events = Events()
         self.warnings: dict[str, None] = {}
         for plan in plans:
             self.moves |= _moves(plan)
@@ -78,7 +78,7 @@ class Progress:
     @property
     def errors(self) -> list[str]:
         """The errors of the update, in the order in which they were said."""
-        return [visible(text, lines=True) for errors in self.heard.errors.values() for text in errors]
+        return [visible(text, lines=True) for errors in self.events.errors.values() for text in errors]
 
     def waves(self) -> dict[str, list[int]]:
         """Return the waves of each subject, in order; 0, the removals, is the last one."""
@@ -95,10 +95,10 @@ class Progress:
 
     def hear(self, event: Event) -> Iterator[Move]:
         """Take over what an event says, and yield the move that it brings forward."""
-        self.heard.hear(event)
+        self.events.hear(event)
         match event.kind:
-            case Kind.SAID:
-                self._said(event)
+            case Kind.DIAGNOSTIC:
+                self._diagnostic(event)
             case Kind.BEGAN if event.op != "same":
                 yield from self._brought(event.urn, Stand.BEGUN, Stand.AHEAD)
             case Kind.FAILED:
@@ -127,7 +127,7 @@ class Progress:
             name = name.rpartition("/")[0]
         return self.moves.get(name)
 
-    def _said(self, event: Event) -> None:
+    def _diagnostic(self, event: Event) -> None:
         text = visible(event.text, lines=True).strip()
         move = self._of(event.urn)
         if event.severity == "warning":

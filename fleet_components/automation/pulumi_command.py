@@ -41,12 +41,12 @@ class Ended:
     Attributes:
         status: its exit status; below 0 for the signal that has ended it.
         out: its standard output, unless that was read in lines.
-        said: its standard error; of a long one, the beginning and the end.
+        words: its standard error; of a long one, the beginning and the end.
     """
 
     status: int
     out: bytes
-    said: str
+    words: str
 
 
 class PulumiCommand:
@@ -144,20 +144,20 @@ def _finished(process: subprocess.Popen[bytes], each: Callable[[bytes], None] | 
     assert process.stdout
     assert process.stderr
     read_out = partial(_in_lines, process.stdout, each) if each else partial(_whole, process.stdout)
-    out, said = _Reading(process, read_out), _Reading(process, partial(_ends, process.stderr))
+    out, words = _Reading(process, read_out), _Reading(process, partial(_ends, process.stderr))
     try:
         process.wait(None if each else SECONDS)
     except subprocess.TimeoutExpired:
         raise FleetError([Problem(f"the Pulumi CLI took longer than {SECONDS} s")]) from None
     out.join(_AFTER)
-    said.join(_AFTER)
-    if out.is_alive() or said.is_alive():
+    words.join(_AFTER)
+    if out.is_alive() or words.is_alive():
         end(process)  # what it has started goes on to hold its output
         out.join(_AFTER)
-        said.join(_AFTER)
+        words.join(_AFTER)
     if out.failed:
         raise FleetError([Problem(f"what the Pulumi CLI prints {out.failed.what}")])
-    return Ended(process.returncode, out.read, said.read.decode(errors="replace"))
+    return Ended(process.returncode, out.read, words.read.decode(errors="replace"))
 
 
 def _whole(stream: IO[bytes]) -> bytes:

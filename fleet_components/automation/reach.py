@@ -55,7 +55,7 @@ class Reach:
         if set(members) <= self._members.keys():
             return
         found = kubeconfigs(state, self.given, [MemberName(fleet, name) for name in members])
-        self._members.update({one.member: text for one, text in found.items()})
+        self._members.update({member.member: text for member, text in found.items()})
         listed = listed_kubeconfigs(self.engine.settings())
         for name in sorted(set(members) & listed.keys() - self._members.keys()):
             self._members[name] = configured(self.folder, listed[name], name)
@@ -82,8 +82,8 @@ class Reach:
             FleetError: its kubeconfig is not known, it is another hub, does not answer, or refuses something.
         """
         if not self._hub:
-            said = hub_kubeconfig(state, self.hub_file)
-            text = said or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
+            named = hub_kubeconfig(state, self.hub_file)
+            text = named or configured(self.folder, self.engine.settings().get("fleet:hub"), "hub")
             uid = ask_cluster(text, timeout=self.timeout).uid if known else None
             if uid and uid != known:
                 what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"

@@ -188,5 +188,5 @@ def errors_of(progress: Progress, ended: str) -> tuple[str, ...]:
     """Return what went wrong in an update: what the engine and the program said, or else how the CLI ended."""
     if not ended:
         return ()
-    said = [text for text in dict.fromkeys(progress.errors) if text != "update failed"]
-    return tuple(said or [visible(ended)])
+    messages = [text for text in dict.fromkeys(progress.errors) if text != "update failed"]
+    return tuple(messages or [visible(ended)])

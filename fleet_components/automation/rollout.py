@@ -95,7 +95,7 @@ class StackRollout:
             return None
         try:
             command = attrs.evolve(self.command, state=self.engine.state(), as_of=self._as_of())
-            return statuses_document(statuses([self.folder], command, self.updates[-1].progress.heard))
+            return statuses_document(statuses([self.folder], command, self.updates[-1].progress.events))
         except FleetError:
             return None  # the errors are told all the same
 
@@ -104,7 +104,9 @@ class StackRollout:
         try:
             state = self.engine.state()
             self._surveyed = survey([self.folder], attrs.evolve(self.command, state=state, as_of=self._as_of()))
-            self.engine.hide(secret_values(one.data for plan in self._plans for one in plan.written.manifests))
+            self.engine.hide(
+                secret_values(manifest.data for plan in self._plans for manifest in plan.written.manifests)
+            )
             self._document = plan_document(self._surveyed)
         finally:
             self.display.end()

@@ -87,14 +87,14 @@ class RolesWait:
 
     def _ask(self, kubeconfig: str) -> None:
         now = time.monotonic()
-        ends, next_told = now + self._left * self.minute, now
+        ends, next_note = now + self._left * self.minute, now
         while (answer := self._answer(kubeconfig)) != _ALLOWED:
             now = time.monotonic()
             if now >= ends:
                 raise RolesDoNotReach(self._failure(answer))
-            if now >= next_told:
+            if now >= next_note:
                 self.tell(f"waiting for roles, up to {_minutes((ends - now) / self.minute)} left: the hub {answer}")
-                next_told = now + self.minute
+                next_note = now + self.minute
             time.sleep(min(self.every, ends - now))
 
     def _answer(self, kubeconfig: str) -> str:

@@ -76,14 +76,14 @@ def approve(
     paths, command = [Path(path), *others], options.command_line(**where)
     if not names:
         found = planning.asked(paths, command)
-        for one in found:
-            click.echo(f"{one.name}: {one.words} ({one.decided.name}, stage {one.stage.name})")
+        for asked in found:
+            click.echo(f"{asked.name}: {asked.words} ({asked.decided.name}, stage {asked.stage.name})")
         if not found:
             click.echo("no approval is asked for")
         return
     approval = planning.approve(names, paths, command)
-    told = approval.edits, approval.survey
-    edits.end(*told, lambda console: print_approval(console, approval), write=write, strict=strict)
+    lines = approval.edits, approval.survey
+    edits.end(*lines, lambda console: print_approval(console, approval), write=write, strict=strict)
 
 
 def _is_given(ctx: click.Context, name: str) -> bool:
@@ -101,13 +101,13 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
         text = read_kubeconfig_file(file, "hub")
     except FleetError as error:
         raise FleetError(
-            attrs.evolve(one, subject="the hub", hint="--hub KUBECONFIG") for one in error.problems
+            attrs.evolve(problem, subject="the hub", hint="--hub KUBECONFIG") for problem in error.problems
         ) from None
-    found = {one.name: one for one in hub_approvals(text, _SECONDS)}
-    waiting = [one for one in found.values() if not one.said]
+    found = {approval.name: approval for approval in hub_approvals(text, _SECONDS)}
+    waiting = [approval for approval in found.values() if not approval.reason]
     if not names:
-        for one in waiting:
-            click.echo(visible(f"{one.name}: {one.words}: {one.opens}"))
+        for approval in waiting:
+            click.echo(visible(f"{approval.name}: {approval.words}: {approval.opens}"))
         if not waiting:
             click.echo("no approval is waited for on the hub")
         return
@@ -122,11 +122,11 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
         click.echo("not approved, without --write")
 
 
-def _wrong(name: str, one: HubApproval | None, waiting: Sequence[HubApproval]) -> Problem:
+def _wrong(name: str, hub_approval: HubApproval | None, waiting: Sequence[HubApproval]) -> Problem:
     """Return why an approval cannot be given."""
     there = f"waited for is: {few([each.name for each in waiting], 20) or 'none'}"
-    if one is not None:
-        return Problem(one.said, subject=name, hint=there)
+    if hub_approval is not None:
+        return Problem(hub_approval.reason, subject=name, hint=there)
     meant = nearest(name, [each.name for each in waiting])
     what = f'no update run of the hub asks for the approval "{name}"'
     return Problem(

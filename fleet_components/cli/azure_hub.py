@@ -79,5 +79,5 @@ def of_fleet(observation: Observation | None, azure: AzureHub | None) -> Observa
         return observation
     if observation is None:
         return members_only(azure.fleet, clock.now().replace(microsecond=0))
-    told = hub_notes(azure.fleet, [str(one["metadata"]["name"]) for one in observation.members])
-    return attrs.evolve(observation, fleet=azure.fleet, notes=(*observation.notes, *told))
+    lines = hub_notes(azure.fleet, [str(member["metadata"]["name"]) for member in observation.members])
+    return attrs.evolve(observation, fleet=azure.fleet, notes=(*observation.notes, *lines))

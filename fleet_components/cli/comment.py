@@ -46,7 +46,7 @@ def comment(folder: Path, forge: str, about: str) -> None:
     text = comment_text(folder)
     try:
         with watch(f"asking {forge}"):
-            told = publish(FORGES[forge](os.environ), text, about)
-        click.echo(told)
+            lines = publish(FORGES[forge](os.environ), text, about)
+        click.echo(lines)
     except NothingToDoError as why:
         click.echo(f"no comment: {why}")

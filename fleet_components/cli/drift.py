@@ -88,8 +88,8 @@ def drift(
         raise click.UsageError("--write is for --adopt")
     if adopt and output != "text":
         raise click.UsageError("--adopt shows files and a plan: it has no other output than text")
-    if not adopt and (vain := [option for name, option in _OF_PLANS.items() if where[name]]):
-        raise click.UsageError(f"{vain[0]} is for --adopt")
+    if not adopt and (unmatched := [option for name, option in _OF_PLANS.items() if where[name]]):
+        raise click.UsageError(f"{unmatched[0]} is for --adopt")
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
     command = of_its_stack(paths, command)

@@ -21,20 +21,20 @@ from fleet_components.review.showing.table import plan_table
 WRITE = click.option("--write", is_flag=True, help="Write the files; otherwise they are only shown.")
 
 
-def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None], *, write: bool, strict: bool) -> None:
+def end(edits: Sequence[Edit], surveyed: Survey, show: Callable[[Console], None], *, write: bool, strict: bool) -> None:
     """Show how files change and the plan with them, write them if asked, and exit with the status of the plan.
 
     Args:
         edits: the files.
         surveyed: the plan of the changed source.
-        told: prints what comes of the change.
+        show: prints what comes of the change.
         write: whether the files are written.
         strict: whether the plan is judged strictly.
     """
     with watch(options.SUMMING_UP):
         document = plan_document(surveyed)
     sys.stdout.write(shown(lambda console: print_edits(console, edits)))
-    sys.stdout.write(shown(told))
+    sys.stdout.write(shown(show))
     sys.stdout.write(shown(lambda console: plan_table(console, with_age(document, clock.now()))))
     options.say_refused(document, shown=True)
     options.say_old(document)

@@ -38,7 +38,7 @@ def status_of(document: Document, *, detailed: bool = False, strict: bool = Fals
 
 def strictly(document: Document) -> str:
     """Return why ``--strict`` refuses a plan; empty if it does not."""
-    unfulfilled = len({one["subject"] for one in document["unfulfilled"]})
+    unfulfilled = len({item["subject"] for item in document["unfulfilled"]})
     warnings = warned(document)
     parts = [f"{count(unfulfilled, 'policy')} not fulfilled"] if unfulfilled else []
     parts += [count(warnings, "warning")] if warnings else []

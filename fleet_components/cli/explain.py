@@ -79,9 +79,9 @@ def _say_warnings_of(document: Document) -> None:
     The explanation says itself what is not fulfilled.
     """
     found = [
-        (title_of(one), text)
-        for one in document["subjects"]
-        for text in dict.fromkeys([*one["warnings"], *(text for text in document["warnings"] if is_about(one, text))])
+        (title_of(item), text)
+        for item in document["subjects"]
+        for text in dict.fromkeys([*item["warnings"], *(text for text in document["warnings"] if is_about(item, text))])
     ]
     for name, text in found:
         options.say_warning(name, text)

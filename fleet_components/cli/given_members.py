@@ -55,8 +55,10 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
         except FleetError as error:
             problems += error.problems
             continue
-        problems += [Problem(f'two clusters are the member "{one.name}"', hint=_FORM) for one in _double(more, found)]
-        found |= {one.name: one for one in more}
+        problems += [
+            Problem(f'two clusters are the member "{given.name}"', hint=_FORM) for given in _double(more, found)
+        ]
+        found |= {given.name: given for given in more}
     if problems:
         raise FleetError(problems)
     return tuple(found.values())
@@ -64,7 +66,7 @@ def given_members(members: Sequence[str], system: str) -> tuple[GivenMember, ...
 
 def renamed(members: Iterable[GivenMember]) -> Mapping[str, str]:
     """Return the context by name of the member, of those that could not be called as their context is."""
-    return {one.name: one.context for one in members if one.context not in ("", one.name)}
+    return {member.name: member.context for member in members if member.context not in ("", member.name)}
 
 
 def _name_and_rest(text: str) -> tuple[str, str]:
@@ -83,7 +85,7 @@ def _wrong_name(name: str, system: str) -> Iterator[Problem]:
 
 
 def _double(members: Iterable[GivenMember], found: Mapping[str, GivenMember]) -> Iterator[GivenMember]:
-    return (one for one in members if one.name in found)
+    return (member for member in members if member.name in found)
 
 
 def _members(
@@ -93,9 +95,9 @@ def _members(
         yield GivenMember(name, context_of(file, context, subject=_MEMBER.format(name)))
         return
     listed = members_of([file], [context] if context else [], system, taken.keys()).members
-    texts = contexts_of(file, {_MEMBER.format(one.name): one.context for one in listed})
-    for one in listed:
-        yield GivenMember(one.name, texts[_MEMBER.format(one.name)], one.context)
+    texts = contexts_of(file, {_MEMBER.format(member.name): member.context for member in listed})
+    for member in listed:
+        yield GivenMember(member.name, texts[_MEMBER.format(member.name)], member.context)
 
 
 def _file_and_context(text: str) -> tuple[Path, str]:

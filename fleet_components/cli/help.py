@@ -107,8 +107,8 @@ class Command(click.Command):
         """Yield the examples; command lines are to be copied, and not folded."""
         indent = " " * formatter.current_indent
         for why, line in self.examples.items():
-            told = textwrap.fill(why, formatter.width, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
-            yield f"{told}\n{indent}{line}\n"
+            shown = textwrap.fill(why, formatter.width, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+            yield f"{shown}\n{indent}{line}\n"
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the exit statuses that the command has."""

@@ -142,7 +142,7 @@ def init(
     if new:
         system = system or "kubefleet"
         own = by_hand(by_name, system)
-        found = members_of(kubeconfigs, contexts, system, {one.name for one in own})
+        found = members_of(kubeconfigs, contexts, system, {member.name for member in own})
         members = [*found.members, *own]
         if problems := list(twice(own)):
             raise FleetError(problems)
@@ -166,7 +166,7 @@ def init(
 
 def _is_filled(folder: Path) -> bool:
     try:
-        return any(not one.name.startswith(".") for one in folder.iterdir())
+        return any(not path.name.startswith(".") for path in folder.iterdir())
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -189,12 +189,12 @@ def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
     """Print what was written, and where the members come from."""
     for path in files:
         click.echo(visible(f"wrote {os.path.relpath(path)}"))
-    for one in found.members:
-        click.echo(visible(f"member {one.name}: context {one.context} of {one.kubeconfig}"))
+    for item in found.members:
+        click.echo(visible(f"member {item.name}: context {item.context} of {item.kubeconfig}"))
     for context, member in found.doubles:
         click.echo(visible(f"left out: context {context.name} of {context.file}, which leads to {member} too"))
     if examples:
-        names = " and ".join(one.name for one in SAMPLE_MEMBERS)
+        names = " and ".join(item.name for item in SAMPLE_MEMBERS)
         click.echo(f"{names} are examples: put your own members in their place")
 
 

@@ -98,7 +98,7 @@ def move(
     now = mover.look()
     unharmed(now.objects, now)
     _show(now, mover.moving())
-    if all(one.done for one in steps(now)):
+    if all(step.done for step in steps(now)):
         click.echo("nothing is left to do")
         return
     again = f"fleet move {shlex.quote(str(project))} --stack {chosen} --to {to}"

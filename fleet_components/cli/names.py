@@ -55,20 +55,20 @@ def _here() -> list[Path]:
 
 
 def _members(manifests: Sequence[Manifest]) -> Iterator[str]:
-    return (one.name for one in manifests if one.kind in _MEMBERS)
+    return (manifest.name for manifest in manifests if manifest.kind in _MEMBERS)
 
 
 def _placements(manifests: Sequence[Manifest]) -> Iterator[str]:
     """Yield the names of KubeFleet's placements, and of the objects of the kinds that Karmada's policies select."""
     selected = set()
-    for one in manifests:
-        if one.kind in _PLACEMENTS:
-            yield "/".join(filter(None, (one.namespace, one.name)))
-        elif one.kind in _POLICIES:
-            selected |= {each.get("kind") for each in one.data["spec"]["resourceSelectors"]}
-    for one in manifests:
-        if one.kind in selected:
-            yield "/".join(filter(None, (one.namespace, one.kind, one.name)))
+    for manifest in manifests:
+        if manifest.kind in _PLACEMENTS:
+            yield "/".join(filter(None, (manifest.namespace, manifest.name)))
+        elif manifest.kind in _POLICIES:
+            selected |= {each.get("kind") for each in manifest.data["spec"]["resourceSelectors"]}
+    for manifest in manifests:
+        if manifest.kind in selected:
+            yield "/".join(filter(None, (manifest.namespace, manifest.kind, manifest.name)))
 
 
 members, placements = _names(_members), _names(_placements)

@@ -21,7 +21,7 @@ from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
 from fleet_components.hub.folder.clusters import check_without_hub, recorded_members
-from fleet_components.hub.folder.header import Header, silences, told_time
+from fleet_components.hub.folder.header import Header, silences, time_text
 from fleet_components.hub.folder.reading import observed_members
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, Query, System
@@ -147,7 +147,7 @@ def observe(
         sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))
         return
     assert out is not None
-    former = header_before(out, update=update)
+    previous = header_before(out, update=update)
     if hub:
         found = _from_hub(asking, members)
     elif azure:
@@ -159,14 +159,16 @@ def observe(
     if not incomplete:
         with watch(f"writing {out}"), finished_first():
             changes = write_observation(out, found.observation, update=update, secrets=bool(secrets))
-    document = observed_document(found, changes, _silent(found, former), out, told_time(former.as_of) if former else "")
+    document = observed_document(
+        found, changes, _silent(found, previous), out, time_text(previous.as_of) if previous else ""
+    )
     sys.stdout.write(
         to_json(document) if output == "json" else shown(lambda console: print_observed(console, document))
     )
     if incomplete:
         click.echo("refused by --strict: not all that was asked for was answered; nothing is written", err=True)
         sys.exit(ExitStatus.REFUSED)
-    if output == "text" and former is None:
+    if output == "text" and previous is None:
         click.echo("\n  ".join(["\nnext:", *_next(found, out)]))
     any_change = changes.added or changes.changed or changes.removed
     sys.exit(ExitStatus.CHANGES if detailed and any_change else ExitStatus.FINE)
@@ -242,7 +244,7 @@ def _with_members(
     asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]
 ) -> Observed:
     given = given_members(members, observation.system)
-    texts = {one.name: one.kubeconfig for one in given}
+    texts = {item.name: item.kubeconfig for item in given}
     observation = with_members(observation, texts, timeout=asking.timeout, watch=watch)
     return Observed(observation, listing, renamed(given), asking.grant)
 
@@ -251,7 +253,7 @@ def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: f
     """Return what clusters without a hub tell."""
     check_without_hub(out)
     given = given_members(members, system)
-    texts = {one.name: one.kubeconfig for one in given}
+    texts = {item.name: item.kubeconfig for item in given}
     unasked = observed_members(out) - texts.keys()
     observation = members_alone(system, texts, recorded_members(out), unasked, timeout=timeout, watch=watch)
     return Observed(observation, None, renamed(given))
@@ -303,19 +305,19 @@ def _check_usage(
         raise click.UsageError("give --out DIR, the directory to write")
 
 
-def _silent(found: Observed, former: Header | None) -> Mapping[str, str]:
+def _silent(found: Observed, previous: Header | None) -> Mapping[str, str]:
     """Return the reason by member that has not answered, with what counts instead."""
-    told: dict[str, str] = {}
+    summary: dict[str, str] = {}
     known = {str(member["metadata"]["name"]) for member in found.observation.members}
-    for name, one in silences(found.observation.silent, former).items():
+    for name, silence in silences(found.observation.silent, previous).items():
         if found.has_hub:
             instead = "what the hub has of it counts"
         elif name in known:
             instead = "it is written with nothing but its name, since there is no old record of it"
         else:
-            instead = f"its record of {one.since} counts"
-        told[name] = f"{one.why}; {instead}"
-    return told
+            instead = f"its record of {silence.since} counts"
+        summary[name] = f"{silence.why}; {instead}"
+    return summary
 
 
 def _role_of_hub(asking: _Asking) -> str:
@@ -330,12 +332,12 @@ def _role_of_hub(asking: _Asking) -> str:
 
 def _roles(system: str | None, *, no_secrets: bool) -> str:
     """Return the roles for hubs of which nothing is known but the system, as YAML."""
-    systems = [one for one in System if system in (None, str(one))]
+    systems = [item for item in System if system in (None, str(item))]
     first = "For {}, before its policies are known: with --hub KUBECONFIG, what they select is added."
-    return "---\n".join(_role(*first_queries(one), first.format(one), no_secrets=no_secrets) for one in systems)
+    return "---\n".join(_role(*first_queries(item), first.format(item), no_secrets=no_secrets) for item in systems)
 
 
 def _role(listing: Listing, queries: Sequence[Query], *more: str, no_secrets: bool) -> str:
-    told = [*notes(listing, queries, no_secrets=no_secrets), *more]
-    lines = [f"# {line}" for one in told for line in textwrap.wrap(one, 100)]
+    summary = [*notes(listing, queries, no_secrets=no_secrets), *more]
+    lines = [f"# {line}" for text in summary for line in textwrap.wrap(text, 100)]
     return "\n".join([*lines, to_yaml(role(listing, queries, no_secrets=no_secrets))])

@@ -391,7 +391,7 @@ def say_warnings(document: Document) -> None:
 def say_warning(name: str, text: str) -> None:
     """Print a warning on standard error; its name is told before it where the text does not have it."""
     named = f"{visible(name)}: " if name and name not in text else ""
-    click.echo(f"warning: {named}{words.one_line(visible(text))}", err=True)
+    click.echo(f"warning: {named}{words.single_line(visible(text))}", err=True)
 
 
 def say_old(document: Document) -> None:

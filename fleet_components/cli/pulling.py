@@ -127,7 +127,7 @@ def _in_repository(folder: Path) -> str:
         FleetError: there is none.
     """
     whole = Path(os.path.abspath(folder))
-    root = next((one for one in whole.parents if (one / ".git").exists()), None)
+    root = next((parent for parent in whole.parents if (parent / ".git").exists()), None)
     if root is None:
         hint = "--path FOLDER, as it is called in the repository"
         raise FleetError([Problem("is in no working tree of git", file=str(folder), hint=hint)])

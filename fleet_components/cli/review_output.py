@@ -90,7 +90,7 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
-        _clear(also, [*others.get("paths", ()), *(one for one in others.values() if isinstance(one, Path))])
+        _clear(also, [*others.get("paths", ()), *(other for other in others.values() if isinstance(other, Path))])
         view = View(every, only, member or "")
         asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
@@ -189,8 +189,8 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
         FleetError: a file cannot be written.
     """
     with watch(options.SUMMING_UP):
-        told = text(asked.output)
-    sys.stdout.write(told)
+        summary = text(asked.output)
+    sys.stdout.write(summary)
     for form, file in asked.also:
         write_new(file, text(form))
 

@@ -40,8 +40,8 @@ def rollback(
     command = options.command_line(**where)
     if to is None:
         called, found = planning.revisions(placement, paths, command)
-        for one in found:
-            click.echo(f"{called} revision {planning.told(one)}")
+        for revision in found:
+            click.echo(f"{called} revision {planning.revision_text(revision)}")
         if not found:
             click.echo(f"{called}: no revision is kept; give the --state")
         return

@@ -116,8 +116,8 @@ def rollout(
     if quiet:
         sys.stdout.write(to_json(result.document()))
     else:
-        told = _tell(rolling.standing())
-        for line in result.words(errors=not told):
+        printed = _tell(rolling.standing())
+        for line in result.words(errors=not printed):
             click.echo(indented(visible(line, lines=True)))
     sys.exit(_status(str(result.ending), complete=result.complete, detailed=detailed))
 
@@ -135,10 +135,10 @@ def _show(document: Document) -> None:
 
 def _tell(standing: Document | None) -> bool:
     """Show what went wrong, where that is known; return whether every error has been told so."""
-    broken = [one for subject in (standing or {"subjects": ()})["subjects"] for one in subject["broken"]]
+    broken = [item for subject in (standing or {"subjects": ()})["subjects"] for item in subject["broken"]]
     if standing and broken:
         click.echo(shown(lambda console: print_stories(console, standing)))
-    return bool(broken) and all(one["words"] for one in broken)
+    return bool(broken) and all(item["words"] for item in broken)
 
 
 def _status(ending: str, *, complete: bool, detailed: bool) -> ExitStatus:

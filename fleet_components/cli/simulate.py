@@ -105,10 +105,12 @@ def _text(document: Document, form: str) -> str:
 def _status(document: Document, asked: Shown) -> ExitStatus:
     """Return the exit status; with ``--strict``, print the reason for a refusal first."""
     losses = document["losses"]
-    short = {one["subject"] for one in (*document["shortAlready"], *(one for each in losses for one in each["short"]))}
+    short = {
+        item["subject"] for item in (*document["shortAlready"], *(item for each in losses for item in each["short"]))
+    }
     if asked.strict and short:
         click.echo(f"refused by --strict: {count(len(short), 'policy')} would not be fulfilled", err=True)
         return ExitStatus.REFUSED
-    if any(one["refused"] for one in losses):
+    if any(loss["refused"] for loss in losses):
         return ExitStatus.REFUSED
-    return ExitStatus.CHANGES if asked.detailed and any(one["moved"] for one in losses) else ExitStatus.FINE
+    return ExitStatus.CHANGES if asked.detailed and any(loss["moved"] for loss in losses) else ExitStatus.FINE

@@ -87,16 +87,16 @@ def status(
     """
     if kubeconfigs and not live:
         raise click.UsageError("--kubeconfig is for --live")
-    command, heard = options.command_line(**where), None
+    command, engine_events = options.command_line(**where), None
     try:
-        heard = read_events(events) if events else None
+        engine_events = read_events(events) if events else None
     except FleetError as error:
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
     ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout, watch=watch)
     hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
-    found = statuses(paths, command, heard, ask if live else None, hub)
+    found = statuses(paths, command, engine_events, ask if live else None, hub)
     document = statuses_document(found, only, member)
     match output:
         case "json":

@@ -198,13 +198,13 @@ def supposing(command: F) -> F:
 
     @wraps(command)
     def called(**given: Any) -> Any:
-        found: Sequence[Supposition] = [one for name, _, _ in _OPTIONS for one in given.pop(_parameter(name))]
+        found: Sequence[Supposition] = [item for name, _, _ in _OPTIONS for item in given.pop(_parameter(name))]
         return command(suppositions=found, **given)
 
     decorated: Any = called
-    for name, form, told in reversed(_OPTIONS):
+    for name, form, shown in reversed(_OPTIONS):
         option = supposed(
-            name, _parameter(name), type=form, metavar=form.name, multiple=True, help=f"{told} Repeatable."
+            name, _parameter(name), type=form, metavar=form.name, multiple=True, help=f"{shown} Repeatable."
         )
         decorated = option(decorated)
     return cast(F, decorated)

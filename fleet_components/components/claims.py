@@ -52,7 +52,7 @@ class OwnProvider:
 async def own_providers(ask: AskUid) -> tuple[OwnProvider, ...]:
     """Return the Kubernetes providers in the state, with the clusters that those of the program's own lead to."""
     stored = read_stored((names.PROVIDER,))
-    return tuple(await asyncio.gather(*(_asked(one, ask) for one in stored)))
+    return tuple(await asyncio.gather(*(_asked(item, ask) for item in stored)))
 
 
 async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
@@ -65,7 +65,7 @@ async def _asked(stored: StoredResource, ask: AskUid) -> OwnProvider:
 
 def reach_of(providers: Iterable[OwnProvider]) -> frozenset[str] | None:
     """Return the clusters that the program's own providers lead to; None if one of them is not known."""
-    uids = [one.uid for one in providers if not one.fleet]
+    uids = [provider.uid for provider in providers if not provider.fleet]
     return None if None in uids else frozenset(filter(None, uids))
 
 
@@ -89,20 +89,20 @@ def made_anew(
         uid: the uid of the member's cluster.
         providers: the providers in the state.
     """
-    for one in providers:
-        if _may_have(one, claim, uid) and _replaces(one.settings, settings, member):
-            words = {"resource": f'"{claim.name}"', "member": member, "provider": one.name}
+    for provider in providers:
+        if _may_have(provider, claim, uid) and _replaces(provider.settings, settings, member):
+            words = {"resource": f'"{claim.name}"', "member": member, "provider": provider.name}
             hint = _ANEW_HINT.format(identifier=settings.identifier)
             return Problem(_ANEW.format(**words), subject=str(claim.key), hint=hint)
     return None
 
 
-def _may_have(one: OwnProvider, claim: Claim, uid: str | None) -> bool:
+def _may_have(own_provider: OwnProvider, claim: Claim, uid: str | None) -> bool:
     """Return whether a provider may be that of an object on the cluster with this uid."""
-    if claim.fleet and one.fleet:
+    if claim.fleet and own_provider.fleet:
         name = names.member_name(claim.fleet, claim.cluster)
-        return one.name == name or one.name.startswith(f"{name}/")
-    return not one.fleet and not claim.fleet and (one.uid is None or one.uid == uid)
+        return own_provider.name == name or own_provider.name.startswith(f"{name}/")
+    return not own_provider.fleet and not claim.fleet and (own_provider.uid is None or own_provider.uid == uid)
 
 
 def _replaces(old: ProviderSettings, new: ProviderSettings, member: str) -> bool:
@@ -124,7 +124,7 @@ def _cluster(settings: ProviderSettings, member: str) -> Mapping[str, Any] | Non
     if not text:
         return None
     config = read_yaml(text)
-    contexts = {one.get("name"): one.get("context") or {} for one in config.get("contexts") or ()}
-    clusters = {one.get("name"): one.get("cluster") for one in config.get("clusters") or ()}
+    contexts = {item.get("name"): item.get("context") or {} for item in config.get("contexts") or ()}
+    clusters = {item.get("name"): item.get("cluster") for item in config.get("clusters") or ()}
     found = clusters.get(contexts.get(config.get("current-context"), {}).get("cluster"))
     return found if isinstance(found, Mapping) else None

@@ -63,8 +63,10 @@ def _ask(kubeconfig: str, name: str, wanted: Sequence[Wanted]) -> ObservedMember
     except FleetError as error:
         return ObservedMember(unreached=error.problems[0].what)
     found = observe({name: text}, {name: wanted}, timeout=_SECONDS)[name]
-    secret = {Manifest(one.data).key for one in wanted if secret_fields(one.data)}
-    return attrs.evolve(found, objects={key: _hidden(one, secret=key in secret) for key, one in found.objects.items()})
+    secret = {Manifest(item.data).key for item in wanted if secret_fields(item.data)}
+    return attrs.evolve(
+        found, objects={key: _hidden(observed, secret=key in secret) for key, observed in found.objects.items()}
+    )
 
 
 def _hidden(found: ObservedObject, *, secret: bool) -> ObservedObject:

@@ -60,7 +60,7 @@ def read_config() -> FromConfig:
     hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
     source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
-    args = attrs.evolve(args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_heard(values, args))
+    args = attrs.evolve(args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_configured(values, args))
     return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
 
 
@@ -83,7 +83,7 @@ def configured(args: FleetArgs) -> FleetArgs:
     unreached = _unreached(args)
     given = _kubeconfigs(values, unreached)
     kubeconfigs = {name: kubeconfig for name, kubeconfig in given.items() if name in unreached}
-    theirs = {**args.kubeconfigs, **{one.name: one.kubeconfig for one in args.members}}
+    theirs = {**args.kubeconfigs, **{item.name: item.kubeconfig for item in args.members}}
     for name in sorted(given.keys() - kubeconfigs.keys()):
         # An output may well be made of this very key.
         if not isinstance(theirs.get(name), pulumi.Output) and theirs.get(name) != given[name]:
@@ -91,13 +91,16 @@ def configured(args: FleetArgs) -> FleetArgs:
                 _wrong(f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself")
             )
     members = [
-        attrs.evolve(one, kubeconfig=kubeconfigs[one.name]) if one.name in kubeconfigs else one for one in args.members
+        attrs.evolve(item, kubeconfig=kubeconfigs[item.name]) if item.name in kubeconfigs else item
+        for item in args.members
     ]
     others = {name: kubeconfig for name, kubeconfig in kubeconfigs.items() if name not in own}
-    heard = attrs.evolve(args, members=members, kubeconfigs={**args.kubeconfigs, **others}, **_heard(values, args))
+    with_config = attrs.evolve(
+        args, members=members, kubeconfigs={**args.kubeconfigs, **others}, **_configured(values, args)
+    )
     warnings = (*args.source.warnings, *values.warnings)
     source = attrs.evolve(args.source, problems=layered(values.problems, args.source.problems), warnings=warnings)
-    return attrs.evolve(heard, source=source)
+    return attrs.evolve(with_config, source=source)
 
 
 def confirmed(program: Iterable[str] = ()) -> frozenset[str]:
@@ -107,10 +110,10 @@ def confirmed(program: Iterable[str] = ()) -> frozenset[str]:
         FleetError: the value of the key is no list of names.
     """
     values = _Values(pulumi.Config(NAMESPACE), [])
-    said = values.read("confirm") or ()
+    stated = values.read("confirm") or ()
     if values.problems:
         raise FleetError(values.problems)
-    return frozenset((*program, *said))
+    return frozenset((*program, *stated))
 
 
 def time_of_plan(program: datetime | None = None) -> datetime | None:
@@ -120,10 +123,10 @@ def time_of_plan(program: datetime | None = None) -> datetime | None:
         FleetError: the value of the key is no time.
     """
     values = _Values(pulumi.Config(NAMESPACE), [])
-    said: datetime | None = values.read("asOf")
+    stated: datetime | None = values.read("asOf")
     if values.problems:
         raise FleetError(values.problems)
-    return said or program
+    return stated or program
 
 
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
@@ -144,21 +147,21 @@ def _unreached(args: FleetArgs) -> list[str]:
         name
         for name in (
             *(cluster.name for cluster in args.source.clusters),
-            *(one.name for one in args.members),
+            *(item.name for item in args.members),
         )
         if name not in reached | own
     ]
 
 
-def _heard(values: _Values, args: FleetArgs) -> dict[str, Any]:
+def _configured(values: _Values, args: FleetArgs) -> dict[str, Any]:
     """Return the arguments that the configuration sets or extends, by name."""
-    heard = {}
+    with_config = {}
     for name, key in KEYS.items():
         own = name == "hub" and isinstance(args.hub, pulumi.ProviderResource)
-        said = None if own or name in ("source", "render", "kubeconfigs") else values.read(name)
-        if said is not None:
-            heard[key.argument] = key.added(getattr(args, key.argument), said)
-    return heard
+        stated = None if own or name in ("source", "render", "kubeconfigs") else values.read(name)
+        if stated is not None:
+            with_config[key.argument] = key.added(getattr(args, key.argument), stated)
+    return with_config
 
 
 @attrs.frozen
@@ -182,23 +185,23 @@ class _Values:
         """Return the parsed value of a key; None if it is not set or invalid."""
         text = self.config.get(key)
         try:
-            said = KEYS[key].read(text) if text else None
+            stated = KEYS[key].read(text) if text else None
         except WrongValueError as wrong:
             self.problems.append(_wrong(key, *wrong.args))
             return None
-        return self._of_members(key, said) if said is not None and KEYS[key].by_member else said
+        return self._of_members(key, stated) if stated is not None and KEYS[key].by_member else stated
 
-    def _of_members(self, key: str, said: Any) -> Any:
+    def _of_members(self, key: str, stated: Any) -> Any:
         if self.members is None:
-            return said
-        if isinstance(said, Renamed):
-            return attrs.evolve(said, members=self._of_members(key, said.members))
-        for name in sorted(set(said) - self.members):
+            return stated
+        if isinstance(stated, Renamed):
+            return attrs.evolve(stated, members=self._of_members(key, stated.members))
+        for name in sorted(set(stated) - self.members):
             known = f"its members are: {few(sorted(self.members)) or 'none'}"
             self.warnings.append(_wrong(key, f'this fleet has no member "{name}"', known))
-        if isinstance(said, Mapping):
-            return {name: value for name, value in said.items() if name in self.members}
-        return tuple(name for name in said if name in self.members)
+        if isinstance(stated, Mapping):
+            return {name: value for name, value in stated.items() if name in self.members}
+        return tuple(name for name in stated if name in self.members)
 
 
 def _given() -> list[str]:
@@ -225,8 +228,8 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
     # Not ``get_secret``, whose output has no value yet when the plan compares the clusters of the kubeconfigs.
     given = values.config.get("kubeconfigs")
     unseen: dict[str, str] = dict.fromkeys(names if given else (), REDACTED)
-    said = None if given == REDACTED else values.read("kubeconfigs")
-    return {**(unseen if said is None else said)}
+    stated = None if given == REDACTED else values.read("kubeconfigs")
+    return {**(unseen if stated is None else stated)}
 
 
 def _texts(text: str) -> dict[str, str]:
@@ -241,7 +244,7 @@ def _renamed(text: str) -> Renamed:
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     if strange := sorted(given.keys() - {"fleet", *maps}):
         raise WrongValueError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
-    if not all(isinstance(one, dict) and all(isinstance(old, str) for old in one.values()) for one in maps.values()):
+    if not all(isinstance(item, dict) and all(isinstance(old, str) for old in item.values()) for item in maps.values()):
         raise WrongValueError("is not a map", _NEW_OLD)
     if not isinstance(fleet := given.get("fleet") or "", str):
         raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
@@ -343,7 +346,7 @@ def _parsed(text: str) -> Any:
 
 
 def _is_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(one, str) for one in given)
+    return isinstance(given, list) and all(isinstance(item, str) for item in given)
 
 
 def _unknown(key: str) -> Problem:
@@ -360,20 +363,20 @@ def _wrong(key: str, what: str, hint: str) -> Problem:
     return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))
 
 
-def _added(program: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*program, *said)))
+def _added(program: Sequence[str], stated: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*program, *stated)))
 
 
-def _merged(program: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    return {**program, **said}
+def _merged(program: Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
+    return {**program, **stated}
 
 
-def _renamed_too(program: Renamed, said: Renamed) -> Renamed:
+def _renamed_too(program: Renamed, stated: Renamed) -> Renamed:
     members, placements = (
-        _merged(program.members, said.members),
-        _merged(program.placements, said.placements),
+        _merged(program.members, stated.members),
+        _merged(program.placements, stated.placements),
     )
-    return Renamed(fleet=said.fleet or program.fleet, members=members, placements=placements)
+    return Renamed(fleet=stated.fleet or program.fleet, members=members, placements=placements)
 
 
 @attrs.frozen
@@ -391,7 +394,7 @@ class Key:
     argument: str
     read: Callable[[str], Any]
     meaning: str
-    added: Callable[[Any, Any], Any] = lambda _, said: said
+    added: Callable[[Any, Any], Any] = lambda _, stated: stated
     by_member: bool = False
 
 

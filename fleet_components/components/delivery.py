@@ -12,7 +12,7 @@ import pulumi
 
 from fleet_components import dynamic
 from fleet_components.components.barrier import Arrivals, between
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.live.connection import Leftover
@@ -46,7 +46,7 @@ class DeliveryArgs:
         plan: the plan.
         inventory: the members, as they are handed to the dynamic providers.
         providers: the Kubernetes providers of the members.
-        former: former names and URNs of the resources.
+        earlier: former names and URNs of the resources.
         after: resources to wait for: the checks that every member is still the same cluster.
         tries: tries the new form of an object on a member that has to create it anew.
         clear: deletes retained objects from a member that have to be created anew.
@@ -64,7 +64,7 @@ class DeliveryArgs:
     plan: FleetPlan
     inventory: Feed
     providers: MemberProviders
-    former: Former
+    earlier: EarlierNames
     after: Sequence[pulumi.Resource]
     tries: Callable[[str, Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
@@ -111,9 +111,9 @@ class SubjectDelivery(pulumi.ComponentResource):
     ) -> None:
         subject = decided.subject
         self._name = names.subject_name(args.fleet, subject.key)
-        self._formerly = args.former.subject(subject.key)
+        self._formerly = args.earlier.subject(subject.key)
         token = names.component_type(subject.COMPONENT)
-        alias = args.former.alias(token, self._name, self._formerly)
+        alias = args.earlier.alias(token, self._name, self._formerly)
         # The component waits as well: if a member is found to be another cluster, nothing of it is in the state.
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(args.after))
         opts = pulumi.ResourceOptions.merge(opts, alias)
@@ -147,7 +147,7 @@ class SubjectDelivery(pulumi.ComponentResource):
                 observed=subject.name in past.observed,
             ),
         }
-        alias = self._args.former.alias(token, self._name, self._formerly)
+        alias = self._args.earlier.alias(token, self._name, self._formerly)
         return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
 
     async def _is_recorded(self) -> bool:
@@ -210,7 +210,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             cluster=cluster,
             objects=objects,
             provider=None if mode.reports else args.providers.of(cluster, mode),
-            former=args.former,
+            earlier=args.earlier,
             tries=partial(args.tries, cluster),
             clear=partial(args.clear, cluster),
             marks=partial(args.marks, cluster),
@@ -253,8 +253,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         return [once_over(resource) for resource in before]
 
     def _report(self) -> None:
-        told, warnings = describe_subject(self._args.plan, self.decided)
-        if told:
-            pulumi.log.info("\n".join(map(visible, (heading(self.decided), *told))), self)
+        lines, warnings = describe_subject(self._args.plan, self.decided)
+        if lines:
+            pulumi.log.info("\n".join(map(visible, (heading(self.decided), *lines))), self)
         for warning in warnings:
             pulumi.log.warn(visible(warning), self)

@@ -17,7 +17,7 @@ from fleet_components.components.config import FromConfig, configured, read_conf
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
@@ -96,12 +96,12 @@ class Fleet(pulumi.ComponentResource):
         options = read_options(opts)
         args = in_subscription(args, options)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
-        plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
+        plan, guessed = _plan(name, args, *_members(name, to_be_provisioned(args)), options.earlier)
         options = attrs.evolve(
             options,
             own=_held(options.own, guessed),
             beside=_held(options.beside, guessed),
-            former=(*options.former, *plan.past.fleets),
+            earlier=(*options.earlier, *plan.past.fleets),
         )
         self._planned = refuse_together(name, args, plan, options)
         # Where nothing is sent, what members keep need not be known.
@@ -110,17 +110,17 @@ class Fleet(pulumi.ComponentResource):
         args = provisioned(name, args, self.plan, options)
         members, _ = _members(name, args)
         self.inventory = self.plan.inventory
-        former = Former(self.plan)
+        earlier = EarlierNames(self.plan)
         gone = _gone(self.plan, members)
-        members |= {one: member for one, member in gone.items() if member.lost}
-        own = pulumi.ResourceOptions.merge(former.component(), observed(options.own))
+        members |= {text: member for text, member in gone.items() if member.lost}
+        own = pulumi.ResourceOptions.merge(earlier.component(), observed(options.own))
         # Everything of the fleet waits for its component, and so for all fleets of the program.
         known = pulumi.ResourceOptions(depends_on=self._planned.known.apply(lambda _: []))
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(own, known))
         written = args.source.origins
         trials = FormTrials(self.plan, written, self)
         reaches = not args.render_to
-        identification = Identification(name, members, self._planned, former, reaches, written, gone, self, trials)
+        identification = Identification(name, members, self._planned, earlier, reaches, written, gone, self, trials)
         taking_over = TakingOver(identification)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
@@ -128,7 +128,7 @@ class Fleet(pulumi.ComponentResource):
             plan=self.plan,
             inventory=feed_inventory(self.inventory),
             providers=providers,
-            former=former,
+            earlier=earlier,
             after=providers.after,
             tries=identification.tries,
             clear=identification.delete,
@@ -148,15 +148,15 @@ class Fleet(pulumi.ComponentResource):
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
             tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values()), trials).broken)
-        last = [binding for one in delivered.values() for binding in one.last]
+        last = [binding for item in delivered.values() for binding in item.last]
         last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
         after = [*last, *(providers.declared() if not last else ())]
-        brought = [one for one, member in members.items() if member.provider is not None]
-        roster = self._enroll(former, after, hub.uid if hub else None, brought, protect=protect)
-        self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
-        self.register_outputs({key: one.decisions for key, one in delivered.items()})
+        brought = [text for text, member in members.items() if member.provider is not None]
+        roster = self._enroll(earlier, after, hub.uid if hub else None, brought, protect=protect)
+        self.delivered = _once(roster, {key: item.delivered for key, item in delivered.items()})
+        self.register_outputs({key: item.decisions for key, item in delivered.items()})
 
     @property
     def plan(self) -> FleetPlan:
@@ -182,7 +182,7 @@ class Fleet(pulumi.ComponentResource):
 
     def _enroll(
         self,
-        former: Former,
+        earlier: EarlierNames,
         after: Sequence[pulumi.Resource],
         hub: pulumi.Output[str] | None,
         brought: Sequence[str],
@@ -203,14 +203,14 @@ class Fleet(pulumi.ComponentResource):
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
-        alias = former.alias(names.ROSTER, name, former.fleets)
+        alias = earlier.alias(names.ROSTER, name, earlier.fleets)
         return dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:
         """Return the providers of the members, which wait until every member is known to be the same cluster."""
-        members, former = identification.members, identification.former
+        members, earlier = identification.members, identification.earlier
         after = identification.register()
-        providers = MemberProviders(name, members, args.render_to, former, after, identification.knows, self)
+        providers = MemberProviders(name, members, args.render_to, earlier, after, identification.knows, self)
         for cluster in sorted(name for name, member in members.items() if member.lost):
             providers.let_go(cluster)
         return providers
@@ -222,7 +222,7 @@ class Fleet(pulumi.ComponentResource):
                 first = [made[other] for other in decided.first if other in made]
                 made[decided.name] = SubjectDelivery(decided, delivery, first, self)
         self.placements, self.templates = (
-            _ByKey({one.subject.key: made[one.name] for one in self.plan.of(component)})
+            _ByKey({item.subject.key: made[item.name] for item in self.plan.of(component)})
             for component in ("Placement", "Template")
         )
 
@@ -230,8 +230,8 @@ class Fleet(pulumi.ComponentResource):
         """Register what goes through a hub, once everything is decided; None if nothing does."""
         if not self.plan.consignment.system:
             return None
-        decided = [one for made in (self.placements, self.templates) for one in made.values()]
-        after = [resource for one in decided if one.decided.hub for resource in one.last]
+        decided = [delivery for made in (self.placements, self.templates) for delivery in made.values()]
+        after = [resource for delivery in decided if delivery.decided.hub for resource in delivery.last]
         after = between(f"{names.hub_name(name)}/decided", after, 2, self)
         return Hub(name, self.plan, args.hub, after, self, args.ready_timeout)
 
@@ -341,7 +341,7 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
-    renamed = [Problem(RENAMED.format(fleet=name), subject=f"fleet {one}") for one in sorted(guessed)]
+    renamed = [Problem(RENAMED.format(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)]
     plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
     if untold := start.untold(plan):
         plan = attrs.evolve(plan, warnings=(*plan.warnings, untold))
@@ -359,13 +359,13 @@ def _plan(
     return plan, guessed
 
 
-def _past(name: str, said: Iterable[str]) -> tuple[Past, frozenset[str], tuple[Problem, ...]]:
+def _past(name: str, given_names: Iterable[str]) -> tuple[Past, frozenset[str], tuple[Problem, ...]]:
     """Return the past of a fleet, its former names that nobody has said, and the problems of the state.
 
     A damaged state gives the past of a new fleet, so that all other errors can be reported with its problems.
     """
     try:
-        return *read_past(name, said), ()
+        return *read_past(name, given_names), ()
     except FleetError as error:
         return Past(), frozenset(), error.problems
 
@@ -415,5 +415,5 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     problems += same_cluster(brought, "has the provider of member {other}: they are the same cluster")
     if "/" in name or "@" in name or not name:
         problems.append(Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and ."))
-    marked = {one: attrs.evolve(member, lost=member.lost or one in args.lost) for one, member in members.items()}
+    marked = {text: attrs.evolve(member, lost=member.lost or text in args.lost) for text, member in members.items()}
     return marked, problems

@@ -48,13 +48,13 @@ class FleetOptions:
         beside: options of the clusters that are provisioned with the fleet: the same parent, providers, transforms
             and dependencies.
         protect: whether the fleet is protected; None if the option is not set.
-        former: former names of the fleet, from its aliases.
+        earlier: former names of the fleet, from its aliases.
     """
 
     own: pulumi.ResourceOptions
     beside: pulumi.ResourceOptions
     protect: bool | None = None
-    former: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:

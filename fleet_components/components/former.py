@@ -15,7 +15,7 @@ from fleet_components.plan.names import Urn
 
 
 @attrs.frozen
-class Former:
+class EarlierNames:
     """Former names and URNs of the resources of a fleet.
 
     Attributes:
@@ -42,8 +42,8 @@ class Former:
     def target(self, key: str, cluster: str) -> list[str]:
         """Return the names that a subject's resources on a member may have."""
         members = self.plan.renames.names_of_member(cluster)
-        known = [(one, member) for one in self.plan.renames.keys_of(key) for member in members]
-        return [names.target_name(fleet, *one) for fleet in self.fleets for one in known]
+        known = [(text, member) for text in self.plan.renames.keys_of(key) for member in members]
+        return [names.target_name(fleet, *pair) for fleet in self.fleets for pair in known]
 
     def component(self) -> pulumi.ResourceOptions:
         """Return the alias of the fleet component, which may have had another name or another parent.

@@ -88,7 +88,7 @@ class Hub(pulumi.ComponentResource):
             kubeconfig, provider = self._reached(reach)
         hook = None if in_process() else before_creation(f"{self._name}/before-create", "hub", kubeconfig, seconds)
         self._hooks = ResourceHookBinding(before_create=[hook]) if hook else None
-        for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
+        for stage, group in groupby(plan.consignment.objects, key=lambda consigned: consigned.stage):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
             before = [self._object(item, provider, before) for item in objects]
@@ -163,9 +163,9 @@ class Hub(pulumi.ComponentResource):
         return text, uid or known
 
     def _object(
-        self, one: Consigned, provider: pulumi.ProviderResource, before: Sequence[pulumi.Resource]
+        self, consigned: Consigned, provider: pulumi.ProviderResource, before: Sequence[pulumi.Resource]
     ) -> pulumi.Resource:
-        manifest = one.manifest
+        manifest = consigned.manifest
         name = f"{self._name}/{names.short_name(manifest.key)}"
         options = pulumi.ResourceOptions(
             parent=self,
@@ -175,10 +175,10 @@ class Hub(pulumi.ComponentResource):
             # A member that is not declared any more stays one: its agents have joined it.
             # Before a move, what others may have something in stays, too: Karmada takes it from all
             # members.
-            retain_on_delete=one.patch or (self._plan.options.moving and one.stage is Stage.CONTAINERS),
+            retain_on_delete=consigned.patch or (self._plan.options.moving and consigned.stage is Stage.CONTAINERS),
             hooks=self._hooks,
         )
-        return KubernetesObject(name, sealed(manifest.data), options, patch=one.patch)
+        return KubernetesObject(name, sealed(manifest.data), options, patch=consigned.patch)
 
 
 def _read(given: Any) -> str:
@@ -190,8 +190,8 @@ def _read(given: Any) -> str:
     try:
         return read_kubeconfig(given, "hub")
     except FleetError as error:
-        told = (attrs.evolve(one, hint=_HINT) for one in _of_hub(error.problems))
-        raise FleetError(told) from None
+        hinted = (attrs.evolve(problem, hint=_HINT) for problem in _of_hub(error.problems))
+        raise FleetError(hinted) from None
 
 
 def _of_hub(problems: Iterable[Problem]) -> list[Problem]:

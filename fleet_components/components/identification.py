@@ -19,7 +19,7 @@ import pulumi
 from fleet_components.components.answers import AnswerChecks
 from fleet_components.components.asking import ask_member, asked_for, compare_all, live_in
 from fleet_components.components.barrier import between
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.member import Member, identifier_of
 from fleet_components.components.own_provider import (
     ProviderSettings,
@@ -54,7 +54,7 @@ class Identification:
         fleet: the fleet's name.
         members: the members by name.
         planned: the plan, and the other fleets of the program.
-        former: former names of the fleet and its members.
+        earlier: former names of the fleet and its members.
         reaches: False if clusters are not contacted at all, because objects are only rendered.
         written: where the objects of the source are written.
         gone: members that are no longer declared, by name, as they were reached before.
@@ -65,7 +65,7 @@ class Identification:
     fleet: str
     members: Mapping[str, Member]
     planned: Planned
-    former: Former
+    earlier: EarlierNames
     reaches: bool
     written: Mapping[ObjectKey, Origin]
     gone: Mapping[str, Member]
@@ -150,7 +150,7 @@ class Identification:
             "uid": self.answers.apply(lambda found: found.get(name, Answer()).uid),
         }
         options = pulumi.ResourceOptions(parent=self.parent)
-        alias = self.former.alias(names.MEMBER, resource, self.former.member(name))
+        alias = self.earlier.alias(names.MEMBER, resource, self.earlier.member(name))
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _identity(self, name: str) -> str:

@@ -97,22 +97,22 @@ class Keeping:
             pulumi.log.warn(visible(words))
 
     def _park(self, member: Connection, urn: str, sent: Sent) -> None:
-        one = Leftover.like(sent[-1])
-        if one.kind == _DEFINITION:
-            self._name_lost(member, one, sent[-1])
+        leftover = Leftover.like(sent[-1])
+        if leftover.kind == _DEFINITION:
+            self._name_lost(member, leftover, sent[-1])
             return
         changed = partial(parked, sent=sent)
-        if not pulumi.runtime.is_dry_run() and _managers_changed(member, one, changed):
+        if not pulumi.runtime.is_dry_run() and _managers_changed(member, leftover, changed):
             self._parked.add(urn)
 
     def _unpark(self, member: Connection, urn: str, sent: Sent) -> None:
         _managers_changed(member, Leftover.like(sent[-1]), unparked)
 
-    def _name_lost(self, member: Connection, one: Leftover, sent: Mapping[str, Any]) -> None:
-        live = member.get(one) or {"metadata": {}}
+    def _name_lost(self, member: Connection, leftover: Leftover, sent: Mapping[str, Any]) -> None:
+        live = member.get(leftover) or {"metadata": {}}
         lost = added(live["metadata"].get("managedFields") or (), sent, self._manager)
         if lost:
-            words = _TAKEN_AWAY.format(key=one, member=self._member, fields=few(lost))
+            words = _TAKEN_AWAY.format(key=leftover, member=self._member, fields=few(lost))
             pulumi.log.warn(visible(words))
 
 
@@ -143,14 +143,16 @@ def _connect(kubeconfig: str, work: Callable[[Connection], None]) -> str:
     return "".join(wrong)
 
 
-def _managers_changed(member: Connection, one: Leftover, change: Callable[[Sequence[Entry]], Sequence[Entry]]) -> bool:
+def _managers_changed(
+    member: Connection, leftover: Leftover, change: Callable[[Sequence[Entry]], Sequence[Entry]]
+) -> bool:
     """Change the managers of an object's fields; returns whether some of them are parked then, or were.
 
     Raises:
         UnexpectedAnswer: the cluster refuses it.
     """
     for tries in range(_TRIES):
-        live = member.get(one)
+        live = member.get(leftover)
         entries = live["metadata"].get("managedFields") or () if live else ()
         wanted = change(entries)
         if list(entries) == wanted:
@@ -160,7 +162,7 @@ def _managers_changed(member: Connection, one: Leftover, change: Callable[[Seque
         test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
         put = {"op": "replace", "path": "/metadata/managedFields", "value": wanted}
         try:
-            member.change(one, [test, put], manager="fleet-components")
+            member.change(leftover, [test, put], manager="fleet-components")
             return True
         except UnexpectedAnswer as error:
             again = error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY)

@@ -55,14 +55,14 @@ def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
         FleetError: an item is not an object, or one of its values is not known at once.
     """
     given = [_Given.of(value, position) for position, value in enumerate(objects)]
-    problems = [problem for one in given for problem in one.problems]
-    waiting = [one for one in given if one.make and not one.problems]
+    problems = [problem for item in given for problem in item.problems]
+    waiting = [item for item in given if item.make and not item.problems]
     if waiting:
         # These resources are named after their position in ``objects``, which must not become the name of an object.
         made = record(partial(_register, waiting), naming=False)
-        problems += (*made.problems, *(problem for one in waiting for problem in one.problems))
+        problems += (*made.problems, *(problem for item in waiting for problem in item.problems))
         given += [_Given(manifest=manifest) for manifest in made.manifests]
-    return _checked((one.manifest for one in given if one.manifest), problems)
+    return _checked((item.manifest for item in given if item.manifest), problems)
 
 
 @attrs.define
@@ -111,12 +111,12 @@ class _Given:
 
 def _register(waiting: Iterable[_Given]) -> None:
     """Make the items as resources; a field that the resource does not have becomes a problem of its item."""
-    for one in waiting:
+    for given in waiting:
         try:
-            assert one.make
-            one.make()
+            assert given.make
+            given.make()
         except TypeError as error:
-            one.problems.append(Problem(str(error), hint="give what you want of it: a status is what comes of that"))
+            given.problems.append(Problem(str(error), hint="give what you want of it: a status is what comes of that"))
 
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
@@ -170,7 +170,9 @@ def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tupl
     Raises:
         FleetError: there are problems, or an object lacks one of the fields that every object has.
     """
-    found = [Manifest(fill_nulls(data), one.origin or PROGRAM) for one in manifests for _, data in objects_in(one.data)]
+    found = [
+        Manifest(fill_nulls(data), item.origin or PROGRAM) for item in manifests for _, data in objects_in(item.data)
+    ]
     problems = [*problems, *(problem for manifest in found for problem in check_header(manifest))]
     if problems:
         raise FleetError(problems)

@@ -25,7 +25,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import NAMES, ways_of
 
 _OBSERVE = "fleet observe --hub KUBECONFIG"
-_ONE = "give one of them as the source: a fleet has one hub"
+_SINGLE = "give one of them as the source: a fleet has one hub"
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
         return Start(past)
     if len(folders) > 1:
         what = f"are {len(folders)} observed directories, each of a hub of its own: {few(list(map(str, folders)))}"
-        raise FleetError([Problem(what, hint=_ONE, file=str(folders[0]))])
+        raise FleetError([Problem(what, hint=_SINGLE, file=str(folders[0]))])
     found = read_observation(folders[0], Keeper(stack, fleet))
     if found.system != ways.hub:
         what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
@@ -121,8 +121,8 @@ def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Pas
         records={**past.records, **{name: observed.records[name] for name in names}},
         done={**past.done, **{name: observed.done.get(name, {}) for name in names}},
         standing=(
-            *(one for one in past.standing if one.subject not in names),
-            *(attrs.evolve(one, hub=True, urn="") for one in observed.standing if one.subject in names),
+            *(standing for standing in past.standing if standing.subject not in names),
+            *(attrs.evolve(standing, hub=True, urn="") for standing in observed.standing if standing.subject in names),
         ),
         waiting={**past.waiting, **observed.waiting},
         shown={**past.shown, **shown},

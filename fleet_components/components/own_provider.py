@@ -18,7 +18,7 @@ from pulumi.runtime import rpc
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.live.kubeconfig import chosen, names_no_cluster, read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
@@ -204,7 +204,7 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
         forces=frozenset(mode.forces for mode in modes),
         compares=any(mode.takes_over is TakeOver.IF_NO_DIFF for mode in modes),
         lost=member.lost,
-        swept=[str(one.key) for one in plan.swept(member.name)],
+        swept=[str(departure.key) for departure in plan.swept(member.name)],
     )
 
 
@@ -218,9 +218,13 @@ def not_let_go(plan: FleetPlan, members: Mapping[str, Member]) -> Iterator[Probl
         known, member = plan.past.members.get(name), members.get(name)
         if state != LOST or known is None or (member and member.provider is not None):
             continue
-        left = sorted(str(one.key) for one in plan.past.standing if one.cluster == name and not (one.kept or one.hub))
-        known_as = tuple(Former(plan).member(name))
-        declared = any(kind == names.PROVIDER and one.startswith(known_as) for kind, one in plan.past.urns)
+        left = sorted(
+            str(standing.key)
+            for standing in plan.past.standing
+            if standing.cluster == name and not (standing.kept or standing.hub)
+        )
+        known_as = tuple(EarlierNames(plan).member(name))
+        declared = any(kind == names.PROVIDER and text.startswith(known_as) for kind, text in plan.past.urns)
         if left and (known.own_provider or not declared):
             what = f"is lost, and {few(left, _SHOWN)} may belong to a provider of its own, which deletes them"
             yield Problem(what, subject=f"member {name}", hint=_NOT_LET_GO)

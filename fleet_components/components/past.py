@@ -21,7 +21,7 @@ from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 from pulumi.runtime.sync_await import _sync_await
 
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.member import Member
 from fleet_components.components.process import in_process, output_of
 from fleet_components.components.run import Run
@@ -51,7 +51,7 @@ _NAMES = ("name", "namespace", "uid")
 _GONE = f"where the stack is gone, take the annotation {STACK_ANNOTATION} off its objects"
 
 
-def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
+def read_past(fleet: str, given_names: Iterable[str] = ()) -> tuple[Past, frozenset[str]]:
     """Return the past of a fleet that the program declares; it is empty on a new stack.
 
     After a failed update the decisions are ahead of what runs. Bindings are not, because each is registered after
@@ -59,7 +59,7 @@ def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str
 
     Args:
         fleet: the fleet's name; other fleets of the same stack are ignored.
-        said: names that the fleet had before, according to the program and the configuration.
+        given_names: names that the fleet had before, according to the program and the configuration.
 
     Returns:
         The past, and those of the fleet's former names that nobody has said.
@@ -70,8 +70,8 @@ def read_past(fleet: str, said: Iterable[str] = ()) -> tuple[Past, frozenset[str
     """
     resources, declared = _resources(get_monitor()), _declared()
     declared.declare(fleet)
-    former = declared.former_names(fleet, list(said), StoredFleets.of(resources), pulumi.get_stack())
-    return Past.of(resources, fleet, formerly=former), frozenset(former).intersection(declared.guessed)
+    earlier = declared.earlier_names(fleet, list(given_names), StoredFleets.of(resources), pulumi.get_stack())
+    return Past.of(resources, fleet, formerly=earlier), frozenset(earlier).intersection(declared.guessed)
 
 
 def once_declared(guessed: frozenset[str]) -> pulumi.ResourceOptions:
@@ -109,7 +109,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
     confirmed. The members are asked, as far as their kubeconfigs are known before anything is registered.
     Where one does not answer, they count as standing: what replaces them has to be confirmed.
     """
-    known = {one.name: one for one in members if isinstance(one.kubeconfig, str) and not one.lost}
+    known = {item.name: item for item in members if isinstance(item.kubeconfig, str) and not item.lost}
     clusters = {name: member.cluster for name, member in known.items()}
     unsure = {found.urn for found in perhaps_gone(past.compared(clusters), clusters)}
     traced = {name for name in known if confirm and name in past.members and past.members[name].uid}
@@ -119,7 +119,7 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
     gone, anew = set[str](), dict[str, str]()
 
     def ask(name: str, standing: Sequence[Standing]) -> None:
-        objects = {Leftover.of(one.api_version, one.key): one.urn for one in standing}
+        objects = {Leftover.of(item.api_version, item.key): item.urn for item in standing}
         with suppress(FleetError):  # its provider says what is wrong with the kubeconfig
             answer = ask_cluster(read_kubeconfig(known[name].kubeconfig, name), list(objects))
             there = objects.keys() if answer.objects is None else answer.objects.keys()
@@ -128,9 +128,9 @@ def as_members_say(past: Past, members: Iterable[Member], confirm: Collection[st
             absent = (urn for key, urn in objects.items() if key not in there)
             gone.update(urn for urn in absent if elsewhere or urn in unsure)
 
-    by_member = grouped(asked, lambda one: one.cluster)
+    by_member = grouped(asked, lambda item: item.cluster)
     list(at_once((partial(ask, name, standing) for name, standing in by_member.items()), _AT_ONCE))
-    standing = (attrs.evolve(one, gone=one.gone or one.urn in gone) for one in past.standing)
+    standing = (attrs.evolve(item, gone=item.gone or item.urn in gone) for item in past.standing)
     now = {name: attrs.evolve(past.members[name], anew=uid) for name, uid in anew.items()}
     found = attrs.evolve(past, standing=tuple(standing), members={**past.members, **now})
     return found.with_unsettled_broken() if now else found
@@ -141,10 +141,10 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
 
     They are those of the providers in the state; a member that brought a provider of its own has none.
     """
-    stored = {one.urn: one.outputs for one in read_stored((names.PROVIDER,))}
-    former, found = Former(plan), dict[str, str]()
+    stored = {item.urn: item.outputs for item in read_stored((names.PROVIDER,))}
+    earlier, found = EarlierNames(plan), dict[str, str]()
     for member in plan.past.members:
-        urns = (plan.past.urns.get((names.PROVIDER, one), "") for one in former.member(member))
+        urns = (plan.past.urns.get((names.PROVIDER, item), "") for item in earlier.member(member))
         known = next((stored[urn] for urn in urns if urn in stored), {})
         # One that was lost in an update that broke has a provider that names no cluster.
         text = known.get("kubeconfig")
@@ -170,20 +170,22 @@ def held_by(stack: str) -> frozenset[tuple[str, ObjectKey]]:
     pasts = [Past.of(resources, fleet) for fleet in fleets_of(resources)]
     uids = [{name: member.uid for name, member in past.members.items()} for past in pasts]
     pairs = zip(pasts, uids, strict=True)
-    return frozenset((known.get(one.cluster, ""), one.key) for past, known in pairs for one in past.standing)
+    return frozenset(
+        (known.get(standing.cluster, ""), standing.key) for past, known in pairs for standing in past.standing
+    )
 
 
 def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:
     """Return the resources of these types as they stood in the own stack before this run, with their outputs."""
     found = _by_type(get_monitor())
-    return tuple(one for kind in kinds for one in found.get(kind, ()))
+    return tuple(stored for kind in kinds for stored in found.get(kind, ()))
 
 
 @lru_cache(maxsize=1)
 def _by_type(monitor: Any) -> Mapping[str, Sequence[StoredResource]]:
     found: dict[str, list[StoredResource]] = defaultdict(list)
-    for one in _resources(monitor):
-        found[one.type].append(one)
+    for resource in _resources(monitor):
+        found[resource.type].append(resource)
     return found
 
 
@@ -257,7 +259,7 @@ def _has_moved_items(sent: Value, stored: Value) -> bool:
                 return True
         elif value.HasField("list_value") and key in there:
             pairs = zip(value.list_value.values, there[key].list_value.values, strict=False)
-            if any(_name_of(one) != _name_of(other) or _has_moved_items(one, other) for one, other in pairs):
+            if any(_name_of(item) != _name_of(other) or _has_moved_items(item, other) for item, other in pairs):
                 return True
     return False
 

@@ -45,7 +45,7 @@ class Progress:
     def broken(self) -> Iterator[tuple[str, str]]:
         """Yield the URN of each placement or template whose update was under way, and the line that says where."""
         for delivery in self._deliveries:
-            missing = {c: one for c, one in _moving(delivery).items() if one.binding not in self._stands}
+            missing = {c: target for c, target in _moving(delivery).items() if target.binding not in self._stands}
             waves = {cluster: delivery.decided.record.decisions[cluster].wave for cluster in missing}
             broken = [cluster for cluster, wave in waves.items() if wave == min(waves.values())]
             if any(missing[cluster] in self._stands for cluster in broken):
@@ -85,14 +85,14 @@ class Progress:
 
     def _under_way(self, target: Target) -> Iterator[ObjectKey]:
         """Yield the objects of a member that do not stand, in the first phase that has any."""
-        missing = [one for one, resource in target.objects.items() if resource not in self._stands]
+        missing = [pair for pair, resource in target.objects.items() if resource not in self._stands]
         first = min((phase for phase, _ in missing), default=0)
         yield from (key for phase, key in missing if phase == first)
 
 
 def _moving(delivery: SubjectDelivery) -> dict[str, Target]:
     entries = delivery.decided.entries
-    return {cluster: one for cluster, one in delivery.targets.items() if entries[cluster].change in _MOVES}
+    return {cluster: target for cluster, target in delivery.targets.items() if entries[cluster].change in _MOVES}
 
 
 def _parts(delivery: SubjectDelivery) -> Iterator[pulumi.Resource]:

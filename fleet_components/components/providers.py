@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pulumi
 
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.member import Member, identifier_of
 from fleet_components.components.own_provider import ProviderSettings, settings_of
 from fleet_components.components.process import in_process
@@ -38,7 +38,7 @@ class MemberProviders:
         fleet: the fleet's name, part of the names of resources.
         members: the members by name.
         render_to: a directory to render to instead of reaching clusters; empty for none.
-        former: former names of the fleet and its members.
+        earlier: former names of the fleet and its members.
         after: resources to wait for: the checks that every member is still the same cluster.
         knows: returns whether it is known what a member has already of what comes to it.
         parent: the parent of the providers.
@@ -49,13 +49,13 @@ class MemberProviders:
         fleet: str,
         members: Mapping[str, Member],
         render_to: str,
-        former: Former,
+        earlier: EarlierNames,
         after: Sequence[pulumi.Resource],
         knows: Callable[[str], pulumi.Input[bool]],
         parent: pulumi.Resource,
     ) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
-        self._former, self.after, self._knows = former, after, knows
+        self._earlier, self.after, self._knows = earlier, after, knows
         self._declared: dict[tuple[str, str], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
@@ -68,7 +68,7 @@ class MemberProviders:
         Raises:
             RefusedError: in the run of the program, a provider is not updated: ``--target`` does not name it.
         """
-        known, known_as = self._former.plan.past.urns, self._former.member(cluster)
+        known, known_as = self._earlier.plan.past.urns, self._earlier.member(cluster)
         for suffix in _SUFFIXES:
             if any((names.PROVIDER, name + suffix) in known for name in known_as):
                 provider = self._once(cluster, suffix)
@@ -104,18 +104,18 @@ class MemberProviders:
     def _declare(self, member: Member, suffix: str) -> pulumi.ProviderResource:
         adopts, forces = _ABORT not in suffix, _UNFORCED not in suffix
         name = names.member_name(self._fleet, member.name) + suffix
-        known_as = [one + suffix for one in self._former.member(member.name)]
+        known_as = [text + suffix for text in self._earlier.member(member.name)]
         options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
             adopts=bool(self._render_to) or (self._knows(member.name) if adopts else False),
             cluster=member.name,
             kubeconfig=member.kubeconfig,
-            identifier=identifier_of(self._former.plan, member),
+            identifier=identifier_of(self._earlier.plan, member),
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
             forces=self._knows(member.name) if forces else False,
-            opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, known_as)),
+            opts=pulumi.ResourceOptions.merge(options, self._earlier.alias(names.PROVIDER, name, known_as)),
         )
 
 

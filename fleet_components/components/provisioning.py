@@ -85,5 +85,5 @@ def _asked(args: FleetArgs, plan: FleetPlan) -> Sequence[Guest]:
 
 
 def _beside(args: FleetArgs, options: FleetOptions) -> pulumi.ResourceOptions:
-    former = [pulumi.Alias(name=one) for one in filter(None, (args.renamed.fleet, *options.former))]
-    return pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=former))
+    earlier = [pulumi.Alias(name=text) for text in filter(None, (args.renamed.fleet, *options.earlier))]
+    return pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=earlier))

@@ -45,8 +45,8 @@ class RefusedPlanError(RefusedError):
             lines += [f"{plan.options.fleet}:"] if len(self.plans) > 1 else []
             lines += [line.text for line in describe_plan(plan)]
             for subject in plan.subjects:
-                told, _ = describe_subject(plan, subject)
-                lines += [f"{subject.name}:", *(f"  {line}" for line in told)] if told else []
+                reasons, _ = describe_subject(plan, subject)
+                lines += [f"{subject.name}:", *(f"  {line}" for line in reasons)] if reasons else []
         return "\n".join(lines)
 
 

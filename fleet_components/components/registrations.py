@@ -97,7 +97,7 @@ class Registrations:
     def _ignore(self, token: str, name: str, fields: Iterable[str]) -> None:
         self._ignored.setdefault((token, name), set()).update(fields)
 
-    def is_sent(self, name: str, former: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> bool:
+    def is_sent(self, name: str, previous: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> bool:
         """Return whether an object that is watched was sent, and not left out.
 
         It counts as left out where all fields in which it differs from a former form are in that form still, apart
@@ -106,7 +106,7 @@ class Registrations:
 
         Args:
             name: the name of its resource.
-            former: forms in which it may have been sent before this update.
+            previous: forms in which it may have been sent before this update.
             data: the form in which it is sent now.
         """
         # Objects of several kinds may have one name.
@@ -115,11 +115,11 @@ class Registrations:
         if outputs is None:
             return False
         inputs = as_sent(reveal(MessageToDict(outputs.fields["__inputs"].struct_value)))
-        for old in former if inputs else ():
+        for old in previous if inputs else ():
             before, now = as_sent(old), deepcopy(dict(as_sent(data)))
             ignore(now, before, ignored)
             found = list(differences(before, now))
-            if found and all(value_at(inputs, one.path) == one.old for one in found):
+            if found and all(value_at(inputs, difference.path) == difference.old for difference in found):
                 return False
         return True
 

@@ -91,9 +91,9 @@ def _unlike(found: ObservedMember) -> list[ObservedObject]:
     return [item for item in found.objects.values() if item.differences or _fails(item)]
 
 
-def _fails(one: ObservedObject) -> bool:
+def _fails(observed_object: ObservedObject) -> bool:
     """Return whether an object could not be compared; one that is not there is not wanting in anything else."""
-    return bool(one.error) and one.differences != (WHOLE,)
+    return bool(observed_object.error) and observed_object.differences != (WHOLE,)
 
 
 def _lines(objects: Sequence[ObservedObject]) -> Iterator[str]:
@@ -104,13 +104,13 @@ def _lines(objects: Sequence[ObservedObject]) -> Iterator[str]:
         yield f"and {len(lines) - _SHOWN} more"
 
 
-def _of(one: ObservedObject) -> Iterator[str]:
-    for field in one.differences:
+def _of(observed_object: ObservedObject) -> Iterator[str]:
+    for field in observed_object.differences:
         if field == WHOLE:
-            yield f"{one.key}: is not there"
+            yield f"{observed_object.key}: is not there"
             continue
         there = "(none)" if field.there is None else field.there
         wanted = "(none)" if field.wanted is None else field.wanted
-        yield f"{one.key}: {field.path}: {there}, wanted {wanted}"
-    if _fails(one):
-        yield f"{one.key}: cannot be compared: {one.error}"
+        yield f"{observed_object.key}: {field.path}: {there}, wanted {wanted}"
+    if _fails(observed_object):
+        yield f"{observed_object.key}: cannot be compared: {observed_object.error}"

@@ -94,9 +94,9 @@ def _outside(urns: Collection[str], own: Collection[str]) -> str:
 
 def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
     given = {field.name for field, value in request.ListFields() if not hasattr(value, "ByteSize") or value.ByteSize()}
-    if vain := sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given):
+    if unused := sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given):
         hint = "leave them out: the fleet delivers the object, to each member by its own rules"
-        yield manifest.problem(f"has options that do nothing here: {', '.join(vain)}", (), hint)
+        yield manifest.problem(f"has options that do nothing here: {', '.join(unused)}", (), hint)
 
 
 @attrs.define

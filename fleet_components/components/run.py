@@ -131,13 +131,13 @@ class Run:
         Raises:
             RefusedPlanError: the plan is refused, and does not wait.
         """
-        one = Planned(plan, self)
-        self.fleets.append(one)
+        planned = Planned(plan, self)
+        self.fleets.append(planned)
         if self.ended.is_set() or not _in_body():
-            self._judge([one])
+            self._judge([planned])
         elif plan.refused and not defers:
             raise RefusedPlanError([fleet.plan for fleet in self.fleets])
-        return one
+        return planned
 
     def _await_end_of(self, root: Any) -> None:
         for name in _LAST_CALLS:
@@ -175,12 +175,12 @@ class Run:
 
     def _judge(self, fleets: Sequence[Planned]) -> None:
         together = judged_together([fleet.plan for fleet in self.fleets])
-        for one, plan in zip(self.fleets, together, strict=True):
-            one.plan = plan
+        for planned, plan in zip(self.fleets, together, strict=True):
+            planned.plan = plan
         if any(fleet.plan.refused for fleet in fleets):
             raise RefusedPlanError(together)
-        for one in fleets:
-            one.judge()
+        for planned in fleets:
+            planned.judge()
 
 
 def _drop_registrations() -> None:

@@ -11,7 +11,7 @@ import pulumi
 
 from fleet_components.components.barrier import Arrivals, between
 from fleet_components.components.comparison import Compare
-from fleet_components.components.former import Former
+from fleet_components.components.former import EarlierNames
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, output_of, unknown
 from fleet_components.components.refusal import RefusedError
@@ -52,7 +52,7 @@ def trial_ignored() -> list[str]:
 
 def property_path(path: FieldPath) -> str:
     """Return the path of a field as resource options write it."""
-    steps = (f"[{one}]" if isinstance(one, int) else f'["{one}"]' for one in path[1:])
+    steps = (f"[{item}]" if isinstance(item, int) else f'["{item}"]' for item in path[1:])
     return f"{path[0]}{''.join(steps)}"
 
 
@@ -70,7 +70,7 @@ class TargetArgs:
         cluster: the member's name.
         objects: the objects in the form that is registered.
         provider: the Kubernetes provider of the member; None if nothing is written.
-        former: former names and URNs of the resources.
+        earlier: former names and URNs of the resources.
         tries: tries the new form of an object that the member has to create anew.
         clear: deletes retained objects from the member that have to be created anew.
         marks: returns the transforms that mark an object that stood on the member before.
@@ -95,7 +95,7 @@ class TargetArgs:
     cluster: str
     objects: Sequence[Mapping[str, Any]]
     provider: pulumi.ProviderResource | None
-    former: Former
+    earlier: EarlierNames
     tries: Callable[[Mapping[str, Any], ApplyMode, pulumi.Output[Any]], pulumi.Output[Any]]
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     marks: Callable[[ObjectKey], list[pulumi.ResourceTransform]]
@@ -150,8 +150,8 @@ class Target(pulumi.ComponentResource):
     ) -> None:
         key = args.decided.subject.key
         self._name = names.target_name(args.fleet, key, args.cluster)
-        self._formerly = args.former.target(key, args.cluster)
-        alias = args.former.alias(names.TARGET, self._name, self._formerly)
+        self._formerly = args.earlier.target(key, args.cluster)
+        alias = args.earlier.alias(names.TARGET, self._name, self._formerly)
         self._decision = decision
         # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
         # Objects wait for their component: it is in the state where others need some that are
@@ -205,7 +205,7 @@ class Target(pulumi.ComponentResource):
         data = manifest.data
         name = f"{self._name}/{names.short_name(manifest.key)}"
         retained = args.outlives(manifest.key)
-        replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
+        replaced = args.earlier.plan.replaced.get((args.cluster, manifest.key))
         if replaced and not pulumi.runtime.is_dry_run():
             before = _once_known(args.tries(data, args.delivery.mode, _once(before)), before)
         # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi v3.259.0,
@@ -214,7 +214,7 @@ class Target(pulumi.ComponentResource):
             before = self._cleared(args, manifest, before)
         component = names.component_type(args.decided.subject.COMPONENT)
         aliases = [
-            *args.former.object_aliases(component, args.cluster, name, data),
+            *args.earlier.object_aliases(component, args.cluster, name, data),
             *args.aliases(manifest.key),
         ]
         if aliases:
@@ -223,7 +223,7 @@ class Target(pulumi.ComponentResource):
             self._registrations.watch(name, data)
         # For some fields the provider itself forces a replacement; for the others it has to be told.
         forcing = list(replaced.fields) if replaced and replaced.asked else None
-        standing = args.former.plan.standing.get((args.cluster, manifest.key))
+        standing = args.earlier.plan.standing.get((args.cluster, manifest.key))
         if standing and standing.gone:
             # The provider updates nothing that is gone (pulumi/pulumi-kubernetes v4.34.2,
             # provider/pkg/await/await.go, Update). Its deletion finds nothing.
@@ -274,7 +274,7 @@ class Target(pulumi.ComponentResource):
         if not self._registrations or not self._moves(args):
             return []
         await _once(placed).future()
-        plan, decided, cluster = args.former.plan, args.decided, args.cluster
+        plan, decided, cluster = args.earlier.plan, args.decided, args.cluster
         last, found = decided.before.decisions.get(cluster), []
         member = decided.subject.inventory.clusters[decided.subject.inventory.position(cluster) or 0]
         for data in args.delivery.written:
@@ -285,15 +285,15 @@ class Target(pulumi.ComponentResource):
             owner = standing.subject if standing else decided.name
             stood = old_objects(plan.past, decided, owner, cluster)
             was_sent = decided.before.objects(last, member) if last else ()
-            former = [one for one in (*stood, *was_sent) if Manifest(one).key == key]
+            earlier = [item for item in (*stood, *was_sent) if Manifest(item).key == key]
             name = f"{self._name}/{names.short_name(key)}"
-            if not self._registrations.is_sent(name, former, data):
+            if not self._registrations.is_sent(name, earlier, data):
                 found.append(str(key))
         return found if await args.is_recorded() else [*found, args.decided.name]
 
     def _report(self, args: TargetArgs, after: After) -> Report:
         options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
-        alias = args.former.alias(names.REPORT, self._name, self._formerly)
+        alias = args.earlier.alias(names.REPORT, self._name, self._formerly)
         found = args.compare(args.delivery.objects, args.delivery.mode, _once(after))
         return report(args.who, found, self._name, self._known(args), pulumi.ResourceOptions.merge(options, alias))
 
@@ -318,7 +318,7 @@ class Target(pulumi.ComponentResource):
             # Known in previews too: an update that is limited to a plan must not register anything else.
             "unsent": output_of(self._unsent(args, placed)),
         }
-        alias = args.former.alias(names.BINDING, self._name, self._formerly)
+        alias = args.earlier.alias(names.BINDING, self._name, self._formerly)
         # The objects of the last phase, which come after all others.
         options = pulumi.ResourceOptions(parent=self, depends_on=list(placed))
         return Binding(self._name, props, pulumi.ResourceOptions.merge(options, alias))
@@ -335,5 +335,5 @@ def _once_known(known: pulumi.Output[Any], resources: After) -> After:
 
 def _once(stand: After) -> pulumi.Output[Any]:
     """Return an output that resolves once resources stand: a turn in the rollout, at a member that is the right one."""
-    turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(one).apply(lambda it: it.urn) for one in stand]
+    turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(item).apply(lambda it: it.urn) for item in stand]
     return pulumi.Output.all(*turns)

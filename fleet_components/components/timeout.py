@@ -36,5 +36,5 @@ def waiting(objects: Iterable[Mapping[str, Any]], seconds: int) -> str:
 
 def _own(manifest: Manifest) -> str:
     """Return the seconds that an object's annotation sets; empty without one, and for what the provider ignores."""
-    said = str((manifest.metadata.get("annotations") or {}).get(_ANNOTATION) or "")
-    return said if _WHOLE.fullmatch(said) else ""
+    annotated = str((manifest.metadata.get("annotations") or {}).get(_ANNOTATION) or "")
+    return annotated if _WHOLE.fullmatch(annotated) else ""

@@ -164,7 +164,7 @@ def _trials(cluster: str, kubeconfig: str, wanted: Sequence[Wanted]) -> Mapping[
     except FleetError:
         found = {}
     unasked = Trial(unchecked=_NO_KUBECONFIG)
-    keys = (Manifest(one.data).key for one in wanted)
+    keys = (Manifest(item.data).key for item in wanted)
     return {(cluster, key): found.get(key, unasked) for key in keys}
 
 

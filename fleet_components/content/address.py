@@ -55,7 +55,7 @@ def has_address(text: str, level: int = 0) -> bool:
         scalars = list(read_scalars(text))
     except UnreadableError:
         return "http:" in text.casefold() or "https:" in text.casefold()
-    return any(is_address(one) or (is_inline(one) and has_address(one, level + 1)) for _, one in scalars)
+    return any(is_address(item) or (is_inline(item) and has_address(item, level + 1)) for _, item in scalars)
 
 
 def addresses(data: Any, path: FieldPath = (), *, plugin: bool = False) -> Iterator[tuple[FieldPath, str]]:

@@ -59,11 +59,11 @@ def first_misfit(data: Object, result: Overridden) -> tuple[Step, Misfit] | None
     """
     if result.data is None or result.data is data or not result.steps:
         return None
-    found = [one for one in misfits(result.data) if one.expected]
+    found = [misfit for misfit in misfits(result.data) if misfit.expected]
     already = set(misfits(data)) if found else set()
-    for one in found:
-        if one not in already:
-            return last_touching(one.path, data, result.steps) or result.steps[-1], one
+    for misfit in found:
+        if misfit not in already:
+            return last_touching(misfit.path, data, result.steps) or result.steps[-1], misfit
     return None
 
 

@@ -82,15 +82,15 @@ def _service(spec: Mapping[str, Any], status: Mapping[str, Any], _: int) -> bool
 
 
 def _definition(_: Mapping[str, Any], status: Mapping[str, Any], __: int) -> bool:
-    true = {one.get("type") for one in status.get("conditions") or () if one.get("status") == "True"}
+    true = {item.get("type") for item in status.get("conditions") or () if item.get("status") == "True"}
     return {"Established", "NamesAccepted"} <= true
 
 
 def _disruption_budget(_: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
     # ConditionsAreUpToDate of k8s.io/kubectl/pkg/util/podutils: the condition, and the status, are of this generation.
-    found = [one for one in status.get("conditions") or () if one.get("type") == "DisruptionAllowed"]
+    found = [item for item in status.get("conditions") or () if item.get("type") == "DisruptionAllowed"]
     observed = status.get("observedGeneration", 0)
-    return observed == generation and any(one.get("observedGeneration", 0) == observed for one in found)
+    return observed == generation and any(item.get("observedGeneration", 0) == observed for item in found)
 
 
 _READY = {

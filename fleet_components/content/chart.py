@@ -90,8 +90,8 @@ class Chart(Build):
         arguments, given = self._arguments("-"), json.dumps(dict(self.values))
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
-        if first.said:
-            warnings.append(self.problem(f"helm says: {first.said}", f"see what is printed: {self.by_hand}"))
+        if first.message:
+            warnings.append(self.problem(f"helm says: {first.message}", f"see what is printed: {self.by_hand}"))
         texts, again = self._texts(first), self._texts(second)
         varying = dict.fromkeys(text.file for text in texts if text not in again)
         hint = "set the value that it makes up, a password for example, or give it from outside of the chart"

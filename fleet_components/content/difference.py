@@ -58,8 +58,8 @@ def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference
 def shown_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield the fields that differ; on both sides, what is secret in the old or in the new object is hidden."""
     secret = secret_fields(old) | secret_fields(new)
-    for one in differences(old, new):
-        yield one.hidden if one.path[:1] and one.path[0] in secret else one
+    for difference in differences(old, new):
+        yield difference.hidden if difference.path[:1] and difference.path[0] in secret else difference
 
 
 def shown_sides(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -80,22 +80,26 @@ def shown_sides(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping
 def _hidden_sides(old: Any, new: Any, hidden_old: Any, hidden_new: Any) -> tuple[Any, Any]:
     """Return what is shown of two values, of which the others are the parts that are public by themselves."""
     parts = old, new, hidden_old, hidden_new
-    if all(one is None or isinstance(one, Mapping) for one in parts) and (old or new):
+    if all(part is None or isinstance(part, Mapping) for part in parts) and (old or new):
         keys = (old or {}).keys() | (new or {}).keys()
-        pairs = {key: _hidden_sides(*(one and one.get(key) for one in parts)) for key in keys}
+        pairs = {key: _hidden_sides(*(part and part.get(key) for part in parts)) for key in keys}
         return old and {key: pairs[key][0] for key in old}, new and {key: pairs[key][1] for key in new}
-    if all(isinstance(one, list) for one in parts):
+    if all(isinstance(part, list) for part in parts):
         items = [_hidden_sides(*sides) for sides in zip_longest(*parts)]
-        return [one for one, _ in items[: len(old)]], [one for _, one in items[: len(new)]]
+        return [item for item, _ in items[: len(old)]], [item for _, item in items[: len(new)]]
     alike = not any(differences(old, new))
     if alike and not is_hidden(hidden_old) and not is_hidden(hidden_new):
         return old, new
     return None if old is None else REDACTED, None if new is None else REDACTED if alike or old is None else CHANGED
 
 
-def amounts_alike(one: Difference) -> bool:
+def amounts_alike(difference: Difference) -> bool:
     """Return whether a field has one amount, written in two ways."""
-    if one.path[:1] != ("spec",) or _AMOUNTS.isdisjoint(one.path) or None in (one.old, one.new):
+    if (
+        difference.path[:1] != ("spec",)
+        or _AMOUNTS.isdisjoint(difference.path)
+        or None in (difference.old, difference.new)
+    ):
         return False
-    old, new = str(one.old), str(one.new)
+    old, new = str(difference.old), str(difference.new)
     return is_quantity(old) and is_quantity(new) and parse_quantity(old) == parse_quantity(new)

@@ -24,7 +24,7 @@ def exposes(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     was, now = list(_leaves(before, hidden)), _leaves(after, redacted(after))
     paths = {path for path, _, sealed in was if sealed}
     secret, public = (
-        {(_in_lists(path), value) for path, value, sealed in was if sealed is one} for one in (True, False)
+        {(_in_lists(path), value) for path, value, sealed in was if sealed is flag} for flag in (True, False)
     )
     shown = ((path, (_in_lists(path), value)) for path, value, sealed in now if not sealed)
     return any((path in paths or leaf in secret) and leaf not in public for path, leaf in shown)

@@ -135,17 +135,17 @@ def _objects(text: str) -> list[Any]:
 def _meant(text: str, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]) -> list[Any]:
     """Return what the changed text has to say."""
     found, problems = _objects(text)
-    return [[_changed(one, kind, name, path, item) for one in found], problems]
+    return [[_changed(each, kind, name, path, item) for each in found], problems]
 
 
-def _changed(one: Any, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]) -> Any:
-    if not isinstance(one, Mapping):
-        return one
-    if isinstance(items := one.get("items"), list):
-        return {**one, "items": [_changed(each, kind, name, path, item) for each in items]}
-    if one.get("kind") != kind or (one.get("metadata") or {}).get("name") != name:
-        return one
-    return _with(one, path, item)
+def _changed(value: Any, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if isinstance(items := value.get("items"), list):
+        return {**value, "items": [_changed(each, kind, name, path, item) for each in items]}
+    if value.get("kind") != kind or (value.get("metadata") or {}).get("name") != name:
+        return value
+    return _with(value, path, item)
 
 
 def _with(value: Mapping[str, Any], path: Sequence[str], item: Mapping[str, str]) -> dict[str, Any]:

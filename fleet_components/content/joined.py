@@ -30,9 +30,9 @@ def joined(own: Iterable[Manifest], parts: Iterable[tuple[str, Manifest]]) -> li
     for folder, manifest in parts:
         apart[manifest.key].append(manifest)
         more += [manifest] if folder != MEMBERS and hides(manifest) else []
-    known = {key for one in own for key in keys_of(one)} if more else set[ObjectKey]()
-    joined = [join(one, (part for key in dict.fromkeys(keys_of(one)) for part in apart.get(key, ()))) for one in own]
-    return [*joined, *(one for one in more if one.key not in known)]
+    known = {key for item in own for key in keys_of(item)} if more else set[ObjectKey]()
+    joined = [join(item, (part for key in dict.fromkeys(keys_of(item)) for part in apart.get(key, ()))) for item in own]
+    return [*joined, *(item for item in more if item.key not in known)]
 
 
 def join(own: Manifest, parts: Iterable[Manifest]) -> Manifest:

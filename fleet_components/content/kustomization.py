@@ -64,8 +64,10 @@ class Kustomization(Build):
         tool = find_tool("a kustomization", "kustomize", "kubectl")
         command = "build" if tool.stem == "kustomize" else "kustomize"
         printed = run_tool(tool, [command, as_argument(self.folder)])
-        if printed.said:
-            warnings.append(self.problem(f"{tool.stem} says: {printed.said}", f"see what is printed: {self.by_hand}"))
+        if printed.message:
+            warnings.append(
+                self.problem(f"{tool.stem} says: {printed.message}", f"see what is printed: {self.by_hand}")
+            )
         return [Text(str(_file(self.folder)), printed.text, built=True)]
 
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterable[Manifest]:
@@ -79,9 +81,9 @@ class Kustomization(Build):
         waiting, seen = [_Folder(self.folder)], {(resolved(self.folder), False)}
         while waiting:
             for base in self._bases(waiting.pop(), problems):
-                one = resolved(base.path), base.plugin
-                if one not in seen:
-                    seen.add(one)
+                pair = resolved(base.path), base.plugin
+                if pair not in seen:
+                    seen.add(pair)
                     waiting.append(base)
         return {path for path, _ in seen}, list(dict.fromkeys(problems))
 

@@ -31,8 +31,8 @@ def completed(own: Mapping[str, Any], full: Manifest) -> Mapping[str, Any]:
     """
     if hides(full):
         return own
-    said = _said_before(full)
-    base = None if said is None else extended(said, shape_of(full.data), shape_of(own))
+    before = _shape_before(full)
+    base = None if before is None else extended(before, shape_of(full.data), shape_of(own))
     found: Mapping[str, Any] = three_way(base, own, full.data).whole
     return found
 
@@ -42,7 +42,7 @@ def hides(part: Manifest) -> bool:
     return is_secret(part.data) or is_hidden(part.data)
 
 
-def _said_before(full: Manifest) -> Shape:
+def _shape_before(full: Manifest) -> Shape:
     """Return the shape of what the file of people has said when it was observed last; None if that is not known."""
     steps = Path(full.origin.file if full.origin else "").parts
     for at, step in enumerate(steps[:-1]):

@@ -48,10 +48,10 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
             problems of all files.
     """
     problems: list[Problem] = []
-    heard: list[Problem] = []
-    manifests = readable(sources, problems, heard)
+    found_warnings: list[Problem] = []
+    manifests = readable(sources, problems, found_warnings)
     if warnings is not None:
-        warnings += heard
+        warnings += found_warnings
     if problems:
         raise FleetError(problems)
     return manifests
@@ -72,24 +72,24 @@ def readable(
     """
     sources = tuple(sources)
     read = list(_read_all(sources, problems))
-    inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
-    used = [one for one in read if one.place not in inputs]
-    misspelt = any(one.misspelt for one in used)
+    inputs = frozenset[Path]().union(*(build.uses for item in read for build in item.builds))
+    used = [item for item in read if item.place not in inputs]
+    misspelt = any(item.misspelt for item in used)
     # A declaration that cannot be read may be the one of this folder, so only the declaration is reported.
-    problems += (problem for one in used if not (one.unnamed and misspelt) for problem in one.problems)
-    warnings += _named_and_declared([build for one in used for build in one.builds])
-    problems += (problem for one in read if one.place in inputs for problem in _both(one))
-    manifests = [manifest for one in used if not one.part for manifest in one.manifests]
-    heard: list[Problem] = []
-    for one in used:
-        for asked in () if one.problems else one.builds:
+    problems += (problem for item in used if not (item.unnamed and misspelt) for problem in item.problems)
+    warnings += _named_and_declared([build for item in used for build in item.builds])
+    problems += (problem for item in read if item.place in inputs for problem in _both(item))
+    manifests = [manifest for item in used if not item.part for manifest in item.manifests]
+    found_warnings: list[Problem] = []
+    for item in used:
+        for asked in () if item.problems else item.builds:
             if build:
                 with watch(f"building {asked.folder}"):
-                    manifests += _built(asked, problems, heard)
+                    manifests += _built(asked, problems, found_warnings)
             else:
                 problems.append(asked.problem("would be built by a program", f"build it elsewhere: {asked.by_hand}"))
-    warnings += (*_hooks_among(manifests), *heard)
-    manifests = joined(manifests, ((one.part, manifest) for one in used if one.part for manifest in one.manifests))
+    warnings += (*_hooks_among(manifests), *found_warnings)
+    manifests = joined(manifests, ((item.part, manifest) for item in used if item.part for manifest in item.manifests))
     if not manifests and not problems:
         problems.append(_nothing_found(", ".join(map(named, sources))))
     return tuple(manifests)
@@ -190,9 +190,9 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
         problems.append(build.problem(str(error), hint))
         return []
     read = [_read_text(text) for text in texts]
-    wrong = [problem for one in read for problem in one.problems]
+    wrong = [problem for item in read for problem in item.problems]
     problems += wrong
-    placed = list(build.placed((manifest for one in read for manifest in one.manifests), warnings))
+    placed = list(build.placed((manifest for item in read for manifest in item.manifests), warnings))
     if not placed and not wrong:
         warnings.append(build.problem("nothing comes of it", f"see what is printed: {build.by_hand}"))
     return placed
@@ -239,7 +239,7 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
         for path, data in objects_in(document.data):
             manifests = _manifest(document, data, path, text, found)
             # An object with a syntax problem is incomplete, so further checks would report wrong problems.
-            yield from (one for one in manifests if not any(field[: len(path)] == path for field in broken))
+            yield from (manifest for manifest in manifests if not any(field[: len(path)] == path for field in broken))
         before = len(found)
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
@@ -269,7 +269,7 @@ def _manifest(
     origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, section.line(), section.line)
     if not isinstance(data, Mapping) or data.keys().isdisjoint(_FIRST_FIELDS):
         # Of a file of another tool one is enough, however many documents it has.
-        if not any(one.what == _NO_OBJECT for one in problems):
+        if not any(problem.what == _NO_OBJECT for problem in problems):
             hint = _OF_OTHERS if text.root else _OBJECT
             problems.append(Problem(_NO_OBJECT, path, hint, file=origin.file, line=origin.line))
         return

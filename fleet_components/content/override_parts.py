@@ -77,6 +77,6 @@ def _without(data: Any, path: FieldPath, neutral: Mapping[str, Any] | None) -> A
 def left_out(data: Mapping[str, Any], parts: Iterable[Part]) -> Mapping[str, Any]:
     """Return an override without some parts, of which none is a part of another."""
     # From the last to the first, so that those that are left keep their positions.
-    for part in sorted(parts, key=lambda one: [str(step).zfill(6) for step in one.path], reverse=True):
+    for part in sorted(parts, key=lambda item: [str(step).zfill(6) for step in item.path], reverse=True):
         data = part.left_out_of(data)
     return data

@@ -304,7 +304,7 @@ def _holds(value: Any, field: list[str]) -> bool:
 def as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object as the provider sends it: ``stringData`` of a Secret is encoded into its ``data``."""
     texts, known = data.get("stringData"), data.get("data") or {}
-    if _kind(data) != ("", "Secret") or not texts or not all(isinstance(one, Mapping) for one in (texts, known)):
+    if _kind(data) != ("", "Secret") or not texts or not all(isinstance(item, Mapping) for item in (texts, known)):
         return data
     encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
     return {**data, "stringData": None, "data": {**known, **encoded}}

@@ -67,7 +67,7 @@ class _Change:
 
 
 def _with(text: str, changes: list[_Change]) -> str:
-    for change in sorted(changes, key=lambda one: one.begin, reverse=True):
+    for change in sorted(changes, key=lambda item: item.begin, reverse=True):
         text = text[: change.begin] + change.text + text[change.end :]
     return text
 
@@ -97,13 +97,13 @@ def _of_list(root: Any) -> Iterator[Any]:
 
 def _objects(text: str) -> list[Any]:
     problems: list[Problem] = []
-    found = [one.data for one in documents(text, "", problems)]
+    found = [document.data for document in documents(text, "", problems)]
     if problems:
         raise UnwritableError("its file cannot be read as a whole")
     objects = []
-    for one in (one for one in found if isinstance(one, Mapping)):
-        items = one.get("items")
-        objects += [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else [one]
+    for data in (data for data in found if isinstance(data, Mapping)):
+        items = data.get("items")
+        objects += [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else [data]
     return objects
 
 
@@ -183,13 +183,13 @@ class _Restorer:
 
     def _block(self, value: Any, column: int) -> str:
         if not isinstance(value, Mapping | list) or not value:
-            return "  " + _one_line(value)  # deeper than the field around it
+            return "  " + _single_line(value)  # deeper than the field around it
         return self._indented(_dumped(value), " " * column)
 
     def _flow(self, node: Any, value: Any) -> str:
         if not self.json:
             quoted = isinstance(node, yaml.ScalarNode) and node.style in ('"', "'") and isinstance(value, str)
-            return json.dumps(value) if quoted else _one_line(value)
+            return json.dumps(value) if quoted else _single_line(value)
         first = self.text.rfind("\n", 0, node.start_mark.index) + 1
         line = self.text[first:].splitlines()[0]
         several = not isinstance(node, yaml.ScalarNode) and node.start_mark.line < node.end_mark.line
@@ -234,7 +234,7 @@ def _dumped(value: Any) -> str:
     return found
 
 
-def _one_line(value: Any) -> str:
+def _single_line(value: Any) -> str:
     if isinstance(value, str) and ("\n" in value or value != value.strip()):
         return json.dumps(value)
     dumped: str = yaml.dump(

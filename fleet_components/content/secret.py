@@ -51,7 +51,7 @@ def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str,
 
     So are the values of overrides that go into a Secret, which are marked with :data:`INTO_SECRET`.
     """
-    return tuple(_without_values(one) if one.get(INTO_SECRET) else redacted(one) for one in objects)
+    return tuple(_without_values(data) if data.get(INTO_SECRET) else redacted(data) for data in objects)
 
 
 def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -62,11 +62,11 @@ def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     spec = policy.get("spec")
     found = [spec.get(field) for field in _SELECTORS] if isinstance(spec, Mapping) else []
-    selectors = [one for some in found if isinstance(some, list | tuple) for one in some if isinstance(one, Mapping)]
+    selectors = [data for some in found if isinstance(some, list | tuple) for data in some if isinstance(data, Mapping)]
     if not any(found) and isinstance(spec, Mapping) and not _RULES.isdisjoint(spec):
         shown: Mapping[str, Any] = _without_values(policy, everywhere=False)
         return shown
-    return _without_values(policy) if any(is_secret_kind(one.get("kind")) for one in selectors) else policy
+    return _without_values(policy) if any(is_secret_kind(selector.get("kind")) for selector in selectors) else policy
 
 
 def secret_fields(data: Mapping[str, Any]) -> set[str]:
@@ -90,8 +90,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(one)
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 def _decoded(text: str) -> Iterator[str]:

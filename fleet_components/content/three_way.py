@@ -49,14 +49,14 @@ class Merge:
 
     Attributes:
         whole: the merged object.
-        said: the same without the fields that the file leaves out: those that only the hub has, now as before.
+        stated: the same without the fields that the file leaves out: those that only the hub has, now as before.
         base: shape of what the hub has of the fields that the file says or has said.
         edited: True if the file says something that the hub has not.
         lost: what the file said and the hub has changed to something else.
     """
 
     whole: Any
-    said: Any
+    stated: Any
     base: Shape
     edited: bool
     lost: tuple[LostEdit, ...] = ()
@@ -95,7 +95,7 @@ def three_way(base: Shape, mine: Mapping[str, Any], hub: Mapping[str, Any]) -> M
     """
     merger = _Merger(unknown=base is None)
     found = merger.value((), {} if base is None else base, _side(mine), _side(hub))
-    return Merge(found.whole, found.said, found.base, merger.edited, tuple(merger.lost))
+    return Merge(found.whole, found.stated, found.base, merger.edited, tuple(merger.lost))
 
 
 def is_shape(value: Any) -> bool:
@@ -119,37 +119,37 @@ def within(part: Shape, whole: Shape) -> bool:
     return bool(part == whole)
 
 
-def extended(said: Shape, full: Shape, now: Shape) -> Shape:
+def extended(stated: Shape, full: Shape, now: Shape) -> Shape:
     """Return the shape of what a file has said, with what the hub had then of the fields that the file says only now.
 
     A file that says such a field has changed it, as the hub has not.
 
     Args:
-        said: shape of what the file has said; None for nothing.
+        stated: shape of what the file has said; None for nothing.
         full: shape of what the hub had.
         now: shape of what the file says now.
     """
-    if isinstance(full, dict) and isinstance(now, dict) and (said is None or isinstance(said, dict)):
-        before = said or {}
+    if isinstance(full, dict) and isinstance(now, dict) and (stated is None or isinstance(stated, dict)):
+        before = stated or {}
         return {**before, **{key: extended(before.get(key), full[key], now[key]) for key in now if key in full}}
-    if isinstance(full, list) and isinstance(now, list) and (said is None or isinstance(said, list)):
-        return _extended_list(said, full, now)
-    return said if now == said else full
+    if isinstance(full, list) and isinstance(now, list) and (stated is None or isinstance(stated, list)):
+        return _extended_list(stated, full, now)
+    return stated if now == stated else full
 
 
-def _extended_list(said: list[Shape] | None, full: list[Shape], now: list[Shape]) -> list[Shape]:
-    sides = [full, now, *([] if said is None else [said])]
+def _extended_list(stated: list[Shape] | None, full: list[Shape], now: list[Shape]) -> list[Shape]:
+    sides = [full, now, *([] if stated is None else [stated])]
     if name := _common_name(sides):
-        had, here = ({item[name]: item for item in one} for one in (full, now))
-        found = {item[name]: item for item in (full if said is None else said)}
+        had, here = ({item[name]: item for item in each} for each in (full, now))
+        found = {item[name]: item for item in (full if stated is None else stated)}
         for item in here:
             if item in had:
-                found[item] = extended(None if said is None else found.get(item), had[item], here[item])
+                found[item] = extended(None if stated is None else found.get(item), had[item], here[item])
         return list(found.values())
-    if len({len(one) for one in sides}) == 1:
-        before = [None] * len(full) if said is None else said
+    if len({len(side) for side in sides}) == 1:
+        before = [None] * len(full) if stated is None else stated
         return [extended(*items) for items in zip(before, full, now, strict=True)]
-    return said if now == said else full
+    return stated if now == stated else full
 
 
 @lru_cache(2**16)
@@ -179,7 +179,7 @@ class _Found:
     """Merged value: whole, as the file says it, and the base of the next merge; None for no value."""
 
     whole: Any
-    said: Any
+    stated: Any
     base: Shape
 
 
@@ -211,7 +211,7 @@ class _Merger:
                 self.edited = True
                 return _Found(mine.value, mine.value, hub.shape)
             differing = differences(mine.value, hub.value, path)
-            self.lost += (LostEdit(one.path, REDACTED, REDACTED, sealed=True) for one in differing)
+            self.lost += (LostEdit(difference.path, REDACTED, REDACTED, sealed=True) for difference in differing)
         return _Found(hub.value, hub.value, hub.shape)
 
     def _leaf(self, path: FieldPath, base: Shape, mine: _Version | None, hub: _Version | None) -> _Found:
@@ -243,7 +243,7 @@ class _Merger:
         ):
             return None
         before = base if isinstance(base, list) else [None] * len(mine.shape)
-        return _listed([self.value((*path, at), one, mine.item(at), hub.item(at)) for at, one in enumerate(before)])
+        return _listed([self.value((*path, at), item, mine.item(at), hub.item(at)) for at, item in enumerate(before)])
 
     def _maps(self, path: FieldPath, base: Mapping[str, Shape], mine: _Version, hub: _Version) -> _Found:
         found = {
@@ -251,13 +251,13 @@ class _Merger:
             for key in dict.fromkeys((*hub.shape, *mine.shape))
         }
         return _Found(
-            {key: one.whole for key, one in found.items() if one.whole is not None},
-            {key: one.said for key, one in found.items() if one.said is not None},
-            {key: one.base for key, one in found.items() if one.base is not None},
+            {key: item.whole for key, item in found.items() if item.whole is not None},
+            {key: item.stated for key, item in found.items() if item.stated is not None},
+            {key: item.base for key, item in found.items() if item.base is not None},
         )
 
     def _named(self, path: FieldPath, base: list[Shape], mine: _Version, hub: _Version, name: str) -> _Found:
-        was, here, there = ({item[name]: at for at, item in enumerate(one)} for one in (base, mine.shape, hub.shape))
+        was, here, there = ({item[name]: at for at, item in enumerate(each)} for each in (base, mine.shape, hub.shape))
         order = self._order(path, list(was), list(here), list(there), (mine, hub))
         found = {}
         for item in order:
@@ -276,11 +276,11 @@ class _Merger:
     ) -> list[str]:
         """Return the items of both sides: in the order of the side that has changed it, the hub's if both have."""
         common = set(here) & set(there)
-        mine, hub = ([one for one in side if one in common] for side in (here, there))
+        mine, hub = ([text for text in side if text in common] for side in (here, there))
         if mine == hub:
             return _interleaved(there, here)
-        before = [one for one in was if one in common]
-        moved_here, moved_there = ([one for one in side if one in was] != before for side in (mine, hub))
+        before = [text for text in was if text in common]
+        moved_here, moved_there = ([text for text in side if text in was] != before for side in (mine, hub))
         if self.unknown or (moved_here and not moved_there):
             self.edited = True
             return _interleaved(here, there)
@@ -300,15 +300,15 @@ def _interleaved(first: Sequence[str], other: Sequence[str]) -> list[str]:
 
 def _listed(items: Collection[_Found]) -> _Found:
     return _Found(
-        [one.whole for one in items if one.whole is not None],
-        [one.said for one in items if one.said is not None],
-        [one.base for one in items if one.base is not None],
+        [found.whole for found in items if found.whole is not None],
+        [found.stated for found in items if found.stated is not None],
+        [found.base for found in items if found.base is not None],
     )
 
 
 def _common_name(sides: Collection[list[Shape]]) -> str:
     """Return the field by which the items of all lists are told from each other; empty if there is none."""
-    return next((one for one in _NAMES if all(_has_names(side, one) for side in sides)), "")
+    return next((name for name in _NAMES if all(_has_names(side, name) for side in sides)), "")
 
 
 def _has_names(items: list[Shape], name: str) -> bool:

@@ -53,11 +53,11 @@ class Printed:
 
     Attributes:
         text: its standard output.
-        said: what is shown of its standard error, in one line; empty if there is nothing.
+        message: what is shown of its standard error, in one line; empty if there is nothing.
     """
 
     text: str
-    said: str
+    message: str
 
 
 def find_tool(what: str, *names: str) -> Path:
@@ -102,11 +102,11 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
             raise ToolError(f"{tool.name} cannot be started: {error}") from error
         with process:
             out, err = _finished(process, tool.name, given)
-    said = words(err.decode(errors="replace"))
+    message = words(err.decode(errors="replace"))
     if process.returncode:
-        raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {said or 'it says nothing'}")
+        raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {message or 'it says nothing'}")
     try:
-        return Printed(out.decode(), said)
+        return Printed(out.decode(), message)
     except UnicodeDecodeError as error:
         raise ToolError(f"{tool.name} printed what is not UTF-8") from error
 

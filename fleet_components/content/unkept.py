@@ -102,4 +102,4 @@ def _without(value: Any, path: FieldPath) -> Any:
         return value
     if rest:
         return {**value, step: _without(value[step], rest)}
-    return {key: one for key, one in value.items() if key != step or not is_empty(one)}
+    return {key: item for key, item in value.items() if key != step or not is_empty(item)}

@@ -38,7 +38,7 @@ def files_below(top: Path, suffix: str | tuple[str, ...] = "") -> list[Path]:
     found = [
         Path(at, name)
         for at, folders, names in walk(top)
-        for name in (*names, *(one for one in folders if os.path.islink(os.path.join(at, one))))
+        for name in (*names, *(folder for folder in folders if os.path.islink(os.path.join(at, folder))))
         if name.endswith(suffix)
     ]
     return sorted(found)

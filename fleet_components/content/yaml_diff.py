@@ -108,10 +108,10 @@ def _enclosing(paths: Sequence[FieldPath]) -> str:
     """Return the nearest field that encloses all of some fields; their first steps if nothing but the object does."""
     first, last = min(paths, key=_sortable), max(paths, key=_sortable)
     common: FieldPath = ()
-    for one, other in zip(first[:-1], last[:-1], strict=False):
-        if one != other:
+    for item, other in zip(first[:-1], last[:-1], strict=False):
+        if item != other:
             break
-        common = (*common, one)
+        common = (*common, item)
     return show_path(common) or ", ".join(dict.fromkeys(str(path[0]) for path in paths))
 
 

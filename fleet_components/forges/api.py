@@ -87,7 +87,7 @@ class Api:
         """
         answer = self.ask("GET", path)
         items = answer.get("value") if isinstance(answer, Mapping) else answer
-        if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
             raise self._problem("GET", path, "answers what is not a list of maps")
         return items
 

@@ -39,9 +39,9 @@ class PullRequest(Request):
 
     def find(self, marker: str) -> str:
         """Return the ID of a comment of the token's own user; another bot may repeat what a stranger has written."""
-        for one in self.api.pages(f"/issues/{self.number}/comments"):
-            if str(one.get("body")).startswith(marker) and part(one, "user", "login") == self.author:
-                return identity(one, "id")
+        for page in self.api.pages(f"/issues/{self.number}/comments"):
+            if str(page.get("body")).startswith(marker) and part(page, "user", "login") == self.author:
+                return identity(page, "id")
         return ""
 
     def post(self, text: str) -> None:
@@ -107,7 +107,7 @@ class _Run:
             ("repository", "full_name"),
         )
         found = [part(event, "workflow_run", *path) for path in paths]
-        if not all(isinstance(one, str) and one for one in found):
+        if not all(isinstance(text, str) and text for text in found):
             raise FleetError([Problem("the event is not one of a pull request", hint=f"this is for {_WHERE}")])
         return cls(*found)
 
@@ -120,10 +120,10 @@ def _reviewed(api: Api, run: _Run, author: str) -> PullRequest:
         NothingToDoError: none has it.
     """
     query = urlencode({"state": "open", "head": f"{run.owner}:{run.branch}"})
-    heads = ((one, part(one, "head")) for one in api.pages(f"/pulls?{query}"))
+    heads = ((page, part(page, "head")) for page in api.pages(f"/pulls?{query}"))
     numbers = [
-        identity(one, "number")
-        for one, head in heads
+        identity(data, "number")
+        for data, head in heads
         if (part(head, "sha"), part(head, "repo", "full_name")) == (run.commit, run.repository)
     ]
     if not numbers:

@@ -30,9 +30,9 @@ class MergeRequest(Request):
     def find(self, marker: str) -> str:
         """Return the ID of a note of the token's own user."""
         me = identity(self.api.map("/user"), "id")
-        for one in self.api.pages(f"{self.path}/notes"):
-            if str(one.get("body")).startswith(marker) and str(part(one, "author", "id")) == me:
-                return identity(one, "id")
+        for page in self.api.pages(f"{self.path}/notes"):
+            if str(page.get("body")).startswith(marker) and str(part(page, "author", "id")) == me:
+                return identity(page, "id")
         return ""
 
     def post(self, text: str) -> None:

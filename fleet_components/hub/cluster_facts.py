@@ -31,7 +31,7 @@ class ServedKind:
 
 
 def _sorted(found: Iterable[Object]) -> tuple[Object, ...]:
-    return tuple(sorted(found, key=lambda one: Manifest(one).key))
+    return tuple(sorted(found, key=lambda data: Manifest(data).key))
 
 
 @attrs.frozen
@@ -87,9 +87,9 @@ class Amount:
 def total(amounts: Iterable[Mapping[str, Any]], name: str) -> Amount:
     """Return the sum of one resource; where it is not listed, it is 0."""
     found = Amount()
-    for one in amounts:
-        if name in one:
-            found = found.plus(str(one[name]))
+    for amount in amounts:
+        if name in amount:
+            found = found.plus(str(amount[name]))
     return found
 
 

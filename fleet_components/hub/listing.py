@@ -101,7 +101,7 @@ class Listing:
 
     def all(self, kind: str, group: str | None = None) -> tuple[Object, ...]:
         """Return the objects of a kind, sorted by namespace and name; ``group`` None means any."""
-        return tuple(one for key, one in self._by_kind.get(kind, ()) if group in (None, key.group))
+        return tuple(data for key, data in self._by_kind.get(kind, ()) if group in (None, key.group))
 
     def object(self, key: ObjectKey) -> Object | None:
         """Return an object; None if no answer has it."""
@@ -112,7 +112,7 @@ class Listing:
         found: dict[ObjectKey, Object] = {}
         # Whole objects count more than their metadata.
         for query in sorted(self.answers, key=lambda query: not query.metadata_only):
-            found.update((Manifest(one).key, one) for one in self.answers[query])
+            found.update((Manifest(answer).key, answer) for answer in self.answers[query])
         return found
 
     @cached_property
@@ -122,11 +122,11 @@ class Listing:
     @cached_property
     def _by_kind(self) -> Mapping[str, list[tuple[ObjectKey, Object]]]:
         found = defaultdict[str, list[tuple[ObjectKey, Object]]](list)
-        for key, one in self._sorted:
-            found[key.kind].append((key, one))
+        for key, data in self._sorted:
+            found[key.kind].append((key, data))
         # Sorted by namespace and name, whatever the group.
-        return {kind: sorted(ones, key=lambda one: (one[0].namespace, one[0].name)) for kind, ones in found.items()}
+        return {kind: sorted(ones, key=lambda pair: (pair[0].namespace, pair[0].name)) for kind, ones in found.items()}
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects, sorted by key."""
-        return (one for _, one in self._sorted)
+        return (data for _, data in self._sorted)

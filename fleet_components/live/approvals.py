@@ -92,8 +92,8 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
         return None
     requests: list[Object] = []
     runs: list[Object] = []
-    for one in PLACEMENTS.values():
-        for kind, found in ((one.approval, requests), (one.run, runs)):
+    for placement in PLACEMENTS.values():
+        for kind, found in ((placement.approval, requests), (placement.run, runs)):
             if resource := served.get(kind):
                 found += objects_of(hub, Query(version, kind), resource)
     return requests, runs
@@ -105,7 +105,7 @@ def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
         version = f"{GROUP}/{number}"
         try:
             listed = hub.get(f"/apis/{version}")["resources"]
-            kinds = [one for one in listed if "/" not in one["name"]]
+            kinds = [item for item in listed if "/" not in item["name"]]
             found = {
                 kind["kind"]: Resource(version, kind["kind"], kind["name"], namespaced=bool(kind["namespaced"]))
                 for kind in kinds
@@ -116,7 +116,7 @@ def _served(hub: Getter) -> tuple[str, dict[str, Resource]]:
             continue
         except (KeyError, TypeError):
             continue
-        if any(one.approval in found for one in PLACEMENTS.values()):
+        if any(placement.approval in found for placement in PLACEMENTS.values()):
             return version, found
     return "", {}
 

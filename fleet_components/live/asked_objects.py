@@ -80,7 +80,7 @@ def observe(
             for number in range(len(asked)):
                 with watch(f"{number} answered"):
                     next(completed)
-        return {name: one.result() for name, one in asked.items()}
+        return {name: future.result() for name, future in asked.items()}
 
 
 def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> ObservedMember:
@@ -90,9 +90,9 @@ def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> Obser
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline, member_room(len(wanted))) as member:
             reasons.append(_SILENT.format(timeout))
-            member.secrets = secret_values(one.data for one in wanted)
-            for one in wanted:
-                observed = observed_object(member, one)
+            member.secrets = secret_values(item.data for item in wanted)
+            for item in wanted:
+                observed = observed_object(member, item)
                 found[observed.key] = observed
             reasons.append("")
 
@@ -145,8 +145,8 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
 def _without(fields: Iterable[FieldDifference], secrets: Collection[str]) -> tuple[FieldDifference, ...]:
     """Return differences in which no value of a Secret is shown, wherever the member has put it."""
     return tuple(
-        attrs.evolve(one, path=without(one.path, secrets), there=one.there and without(one.there, secrets))
-        for one in fields
+        attrs.evolve(field, path=without(field.path, secrets), there=field.there and without(field.there, secrets))
+        for field in fields
     )
 
 

@@ -20,8 +20,8 @@ def at_once(work: Iterable[Callable[[], object]], most: int) -> Iterator[None]:
     """
     waiting: SimpleQueue[Callable[[], object]] = SimpleQueue()
     ended: SimpleQueue[Exception | None] = SimpleQueue()
-    for one in work:
-        waiting.put(one)
+    for call in work:
+        waiting.put(call)
     number = waiting.qsize()
 
     def run() -> None:
@@ -37,10 +37,10 @@ def at_once(work: Iterable[Callable[[], object]], most: int) -> Iterator[None]:
         yield
 
 
-def _run(one: Callable[[], object], ended: SimpleQueue[Exception | None]) -> None:
+def _run(call: Callable[[], object], ended: SimpleQueue[Exception | None]) -> None:
     error: Exception | None = None
     try:
-        one()
+        call()
     except Exception as raised:  # noqa: BLE001 - it is raised where the work is waited for
         error = raised
     ended.put(error)

@@ -122,8 +122,8 @@ def _too_large(error: TooLargeError) -> UnexpectedAnswer:
 def _refusal(answer: Received, token: str) -> UnexpectedAnswer:
     what = f"refuses with {answer.status} {http.responses.get(answer.status, '')}".rstrip()
     what += f", and asks to wait {answer.pause:g} s" if answer.pause else ""
-    said = ": ".join(filter(None, (what, *_error(answer.content))))
-    return UnexpectedAnswer(what, answer.status, unsecret(said, {token}))
+    message = ": ".join(filter(None, (what, *_error(answer.content))))
+    return UnexpectedAnswer(what, answer.status, unsecret(message, {token}))
 
 
 def _error(content: bytes) -> tuple[str, str]:

@@ -87,7 +87,7 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
         try:
             found[part] = api.all(f"{fleet}/{part}")
         except UnexpectedAnswer as error:
-            unread[part] = f"Azure {error.said}"
+            unread[part] = f"Azure {error.message}"
 
     def credentials() -> None:
         try:
@@ -101,13 +101,13 @@ def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
         pass
     if api.version != VERSIONS[0] and MEMBERS in found:
         unread["labels of members"] = f"this cloud does not serve API version {VERSIONS[0]}"
-    told = fleet_resource(str(fleet), resource, found, unread)
+    listing = fleet_resource(str(fleet), resource, found, unread)
     if not given:
-        return AzureHub(told)
+        return AzureHub(listing)
     (answer,) = given
     if isinstance(answer, UnexpectedAnswer):
-        raise _no_credentials(told, answer)
-    return AzureHub(told, signing_in(_kubeconfig(answer, fleet), mode, {}, alone=True))
+        raise _no_credentials(listing, answer)
+    return AzureHub(listing, signing_in(_kubeconfig(answer, fleet), mode, {}, alone=True))
 
 
 def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[str, Any]]:
@@ -117,9 +117,9 @@ def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[st
         try:
             resource = api.ask(str(fleet))
         except UnexpectedAnswer as error:
-            if version != VERSIONS[-1] and any(code in error.said for code in _NO_SUCH_VERSION):
+            if version != VERSIONS[-1] and any(code in error.message for code in _NO_SUCH_VERSION):
                 continue
-            raise _refused(fleet, f"Azure {error.said}", _HINTS.get(error.code, "")) from None
+            raise _refused(fleet, f"Azure {error.message}", _HINTS.get(error.code, "")) from None
         if isinstance(resource, Mapping):
             return api, resource
     raise _refused(fleet, "Azure does not answer with a fleet")
@@ -140,7 +140,7 @@ def _kubeconfig(answer: Any, fleet: FleetId) -> str:
 
 
 def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError:
-    what, hint = f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.said}", ""
+    what, hint = f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.message}", ""
     if fleet.state in _BEING_MADE:
         what, hint = f"{what} (the fleet is {fleet.state})", "observe it again once its state is Succeeded"
     elif error.code == http.FORBIDDEN:

@@ -35,18 +35,18 @@ def causes(member: Connection, live: Mapping[str, Any]) -> Iterator[str]:
             alike[text].append(pod["metadata"]["name"])
     yield from (_short(f"{'pod' if len(of) == 1 else 'pods'} {few(of, _SHOWN)}: {text}") for text, of in alike.items())
     names = {manifest.name, *(pod["metadata"]["name"] for pod in pods)}
-    told = "\n".join(alike)
-    yield from map(_short, dict.fromkeys(text for text in _events(member, space, names) if text not in told))
+    reasons = "\n".join(alike)
+    yield from map(_short, dict.fromkeys(text for text in _events(member, space, names) if text not in reasons))
 
 
 def _conditions(live: Mapping[str, Any]) -> Iterator[str]:
-    for one in value_at(live, ("status", "conditions")) or ():
+    for item in value_at(live, ("status", "conditions")) or ():
         wrong = {
-            "False": one.get("type") in _GOOD_WHEN_TRUE,
-            "True": one.get("type") in _BAD_WHEN_TRUE,
+            "False": item.get("type") in _GOOD_WHEN_TRUE,
+            "True": item.get("type") in _BAD_WHEN_TRUE,
         }
-        if wrong.get(one.get("status"), False) and one.get("message"):
-            yield f"{one.get('reason')}: {one['message']}"
+        if wrong.get(item.get("status"), False) and item.get("message"):
+            yield f"{item.get('reason')}: {item['message']}"
 
 
 def _pods(member: Connection, space: str, live: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -72,17 +72,17 @@ def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
     for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             yield f"{condition.get('reason')}: {condition.get('message')}"
-    for one in (
+    for item in (
         *(status.get("initContainerStatuses") or ()),
         *(status.get("containerStatuses") or ()),
     ):
-        waiting = value_at(one, ("state", "waiting")) or {}
-        ended = value_at(one, ("lastState", "terminated")) or value_at(one, ("state", "terminated")) or {}
-        told = [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"] if waiting.get("reason") else []
-        told += [f"ended with {ended['exitCode']} ({ended.get('reason')})"] if ended.get("exitCode") else []
-        told += [f"{one['restartCount']} restarts"] if one.get("restartCount") else []
-        if told:
-            yield f"container {one.get('name')}: {', '.join(told)}"
+        waiting = value_at(item, ("state", "waiting")) or {}
+        ended = value_at(item, ("lastState", "terminated")) or value_at(item, ("state", "terminated")) or {}
+        reasons = [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"] if waiting.get("reason") else []
+        reasons += [f"ended with {ended['exitCode']} ({ended.get('reason')})"] if ended.get("exitCode") else []
+        reasons += [f"{item['restartCount']} restarts"] if item.get("restartCount") else []
+        if reasons:
+            yield f"container {item.get('name')}: {', '.join(reasons)}"
 
 
 def _events(member: Connection, space: str, names: set[str]) -> Iterator[str]:
@@ -91,11 +91,11 @@ def _events(member: Connection, space: str, names: set[str]) -> Iterator[str]:
     about = [item for item in items if value_at(item, ("involvedObject", "name")) in names]
     newest = sorted(
         about,
-        key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""),
+        key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or ""),
         reverse=True,
     )
-    for one in newest[:_MOST_EVENTS]:
-        yield str(one.get("message"))
+    for each in newest[:_MOST_EVENTS]:
+        yield str(each.get("message"))
 
 
 def _short(text: str) -> str:

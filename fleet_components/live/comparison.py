@@ -81,7 +81,11 @@ def compare(
             return Comparison(None, (WHOLE,), refused=error.words(sent))
         degraded = error.code == http.UNPROCESSABLE_ENTITY
         # What an API server has added cannot be told from what others have.
-        fields = (one for one in field_differences(sent, there) if one.wanted is not None) if degraded else ()
+        fields = (
+            (difference for difference in field_differences(sent, there) if difference.wanted is not None)
+            if degraded
+            else ()
+        )
         return Comparison(there, tuple(fields), degraded, error.words(sent))
     if there is None:
         return Comparison(None, (WHOLE,))
@@ -120,18 +124,24 @@ def field_differences(
         hidden |= there.keys() - set(PUBLIC)
     found = differences(_compared(wanted), _compared(there))
     if managed:
-        found = (one for one in found if is_managed(there, one.path))
-    yield from (_shown(one, one.path[:1] and one.path[0] in hidden) for one in islice(found, MOST_DIFFERENCES))
+        found = (difference for difference in found if is_managed(there, difference.path))
+    yield from (
+        _shown(difference, difference.path[:1] and difference.path[0] in hidden)
+        for difference in islice(found, MOST_DIFFERENCES)
+    )
 
 
-def _place(one: FieldDifference) -> list[tuple[int, str]]:
+def _place(field_difference: FieldDifference) -> list[tuple[int, str]]:
     """Return the order of a field: by the steps of its path, numbers by their value."""
-    return [(int(step), "") if step.isdecimal() else (-1, step) for step in one.path.split("/")]
+    return [(int(step), "") if step.isdecimal() else (-1, step) for step in field_difference.path.split("/")]
 
 
-def _shown(one: Difference, secret: Any) -> FieldDifference:
-    path = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in one.path)
-    values = (None if value is None else REDACTED if secret else as_go_prints(value) for value in (one.old, one.new))
+def _shown(difference: Difference, secret: Any) -> FieldDifference:
+    path = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in difference.path)
+    values = (
+        None if value is None else REDACTED if secret else as_go_prints(value)
+        for value in (difference.old, difference.new)
+    )
     return FieldDifference(path, *values)
 
 

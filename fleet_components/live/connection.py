@@ -84,16 +84,16 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
         objects: the objects.
         timeout: limit for the whole call, in seconds; a tenth of a second is added for each object.
     """
-    told = [Answer()]
+    answers = [Answer()]
 
     def ask(deadline: float) -> None:
         with connected(kubeconfig, deadline, member_room(len(objects))) as member:
             uid = member.ask("GET", _SPACE.format("kube-system"))["metadata"]["uid"]
-            told.append(Answer(uid))
-            told.append(Answer(uid, {item: found for item in objects if (found := member.get(item))}))
+            answers.append(Answer(uid))
+            answers.append(Answer(uid, {item: found for item in objects if (found := member.get(item))}))
 
     within(timeout + len(objects) / 10, ask)
-    return told[-1]
+    return answers[-1]
 
 
 def delete_leftovers(
@@ -189,7 +189,7 @@ class UnexpectedAnswer(Exception):
     Args:
         what: the response in words, after the name of the cluster.
         code: its HTTP status.
-        said: what the API server says, in its words; they may quote what it was sent.
+        message: what the API server says, in its words; they may quote what it was sent.
         details: the ``details`` of its ``Status``: what was refused, and for which causes.
     """
 
@@ -197,22 +197,22 @@ class UnexpectedAnswer(Exception):
         self,
         what: str,
         code: int = 0,
-        said: str = "",
+        message: str = "",
         details: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         super().__init__(what)
-        self.code, self.said, self.details = code, said or what, details
+        self.code, self.message, self.details = code, message or what, details
 
     def words(self, sent: Mapping[str, Any]) -> str:
         """Return what the API server says to an object; of one with secret data the status alone."""
-        return str(self) if is_secret(sent) or secret_fields(sent) else self.said
+        return str(self) if is_secret(sent) or secret_fields(sent) else self.message
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that an API server refuses; empty if it names none."""
         causes = self.details.get("causes")
         named = causes if isinstance(causes, list) else []
-        return tuple(str(one.get("field", "")) for one in named if isinstance(one, Mapping))
+        return tuple(str(item.get("field", "")) for item in named if isinstance(item, Mapping))
 
 
 @attrs.define
@@ -266,9 +266,9 @@ class Connection:
 
     def _refusal(self, code: int, status: Mapping[str, Any]) -> UnexpectedAnswer:
         what = f"refuses with {code} {http.responses.get(code, '')}".rstrip()
-        said, details = status.get("message"), status.get("details")
-        said = self.words(said) if isinstance(said, str) else ""
-        return UnexpectedAnswer(what, code, said, details if isinstance(details, Mapping) else {})
+        message, details = status.get("message"), status.get("details")
+        message = self.words(message) if isinstance(message, str) else ""
+        return UnexpectedAnswer(what, code, message, details if isinstance(details, Mapping) else {})
 
     def words(self, text: str) -> str:
         """Return a text of the cluster without what could be a secret in it."""
@@ -307,7 +307,7 @@ class Connection:
         path = path.rpartition("/")[0] if create else path
         return self._answer(method, f"{path}?{urlencode(options)}", data, content, PER_OBJECT)
 
-    def get(self, one: Leftover) -> Any:
+    def get(self, leftover: Leftover) -> Any:
         """Return an object; None if it is not there.
 
         Raises:
@@ -315,9 +315,9 @@ class Connection:
             UnexpectedAnswer: the cluster answers with another error.
         """
         # Asked once: a namespace that is not there yet has nothing in it.
-        if one.namespace and self._once(_SPACE.format(quote(one.namespace))) is None:
+        if leftover.namespace and self._once(_SPACE.format(quote(leftover.namespace))) is None:
             return None
-        path = self._path(one)
+        path = self._path(leftover)
         return self.ask("GET", path, most=PER_OBJECT) if path else None
 
     def items(self, group: str, kind: str, label: str = "") -> list[Mapping[str, Any]]:
@@ -344,7 +344,7 @@ class Connection:
         """
         return "".join(self._path(Leftover(api_version, kind, "", "any")).split("/")[-2:-1])
 
-    def change(self, one: Leftover, patch: Any, *, manager: str) -> None:
+    def change(self, leftover: Leftover, patch: Any, *, manager: str) -> None:
         """Change an object: by a merge patch, or by a JSON patch if a list is given.
 
         Raises:
@@ -352,7 +352,7 @@ class Connection:
             UnexpectedAnswer: the cluster refuses it, or the object is not there.
         """
         content = "application/json-patch+json" if isinstance(patch, list) else "application/merge-patch+json"
-        path = f"{self._path(one)}?{urlencode({'fieldManager': manager})}"
+        path = f"{self._path(leftover)}?{urlencode({'fieldManager': manager})}"
         self._answer("PATCH", path, patch, content)
 
     def delete(self, leftover: Leftover, stacks: Collection[str], *, spares_found: bool) -> bool | str:

@@ -74,8 +74,8 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
                 raise
             raise _failed(plugin, "has not answered in time") from None
     if process.returncode:
-        said = unsecret(err.decode(errors="replace"), {*given.values(), *secrets_of(plugin.args or ())})
-        what = f"fails with exit status {process.returncode}" + (f": {said}" if said else "")
+        message = unsecret(err.decode(errors="replace"), {*given.values(), *secrets_of(plugin.args or ())})
+        what = f"fails with exit status {process.returncode}" + (f": {message}" if message else "")
         raise _failed(plugin, what)
     return out
 

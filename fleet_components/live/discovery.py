@@ -19,7 +19,7 @@ _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/j
 
 
 @attrs.frozen
-class _Told:
+class _Group:
     """A kind as a cluster tells it, and whether its objects can be listed."""
 
     resource: Resource
@@ -34,10 +34,10 @@ def served_by(cluster: Getter) -> Served:
         Unanswered: the cluster does not tell.
     """
     found: Served = {}
-    for one in _all(cluster):
-        if one.listable:
-            group = one.resource.api_version.rpartition("/")[0]
-            found.setdefault((group, one.resource.kind), one.resource)
+    for item in _all(cluster):
+        if item.listable:
+            group = item.resource.api_version.rpartition("/")[0]
+            found.setdefault((group, item.resource.kind), item.resource)
     return found
 
 
@@ -47,12 +47,12 @@ def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
     Raises:
         Unanswered: the cluster does not tell.
     """
-    told = (one.resource for one in _all(cluster))
-    return tuple(ServedKind(one.api_version, one.kind, one.plural) for one in told)
+    listed = (item.resource for item in _all(cluster))
+    return tuple(ServedKind(resource.api_version, resource.kind, resource.plural) for resource in listed)
 
 
-def _all(cluster: Getter) -> list[_Told]:
-    found: list[_Told] = []
+def _all(cluster: Getter) -> list[_Group]:
+    found: list[_Group] = []
     try:
         for root in ("/api", "/apis"):
             answer = cluster.get(root, _ACCEPT)
@@ -62,7 +62,7 @@ def _all(cluster: Getter) -> list[_Told]:
     return found
 
 
-def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Told]:
+def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Group]:
     for group in answer["items"]:
         name = str(group.get("metadata", {}).get("name") or "")
         for version in group.get("versions") or ():
@@ -72,10 +72,10 @@ def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Told]:
                     (resource.get("responseKind") or {}).get("kind"),
                     resource.get("scope") == "Namespaced",
                 )
-                yield from _told(api, kind, resource["resource"], resource, namespaced=namespaced)
+                yield from _groups_of(api, kind, resource["resource"], resource, namespaced=namespaced)
 
 
-def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
+def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Group]:
     for name, api in _versions(answer):
         try:
             resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
@@ -86,7 +86,7 @@ def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
                 continue
             raise
         for resource in resources:
-            yield from _told(
+            yield from _groups_of(
                 api,
                 resource["kind"],
                 resource["name"],
@@ -101,12 +101,12 @@ def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     found = []
     for group in answer["groups"]:
         preferred = (group.get("preferredVersion") or {}).get("version")
-        versions = sorted((str(one["version"]) for one in group["versions"]), key=lambda one: one != preferred)
+        versions = sorted((str(item["version"]) for item in group["versions"]), key=lambda text: text != preferred)
         found += [(str(group["name"]), f"{group['name']}/{version}") for version in versions]
     return found
 
 
-def _told(api: str, kind: Any, plural: Any, one: Mapping[str, Any], *, namespaced: bool) -> Iterator[_Told]:
+def _groups_of(api: str, kind: Any, plural: Any, data: Mapping[str, Any], *, namespaced: bool) -> Iterator[_Group]:
     # Subresources, as deployments/status, are listed with the same kind.
     if kind and "/" not in plural:
-        yield _Told(Resource(api, str(kind), str(plural), namespaced), "list" in (one.get("verbs") or ()))
+        yield _Group(Resource(api, str(kind), str(plural), namespaced), "list" in (data.get("verbs") or ()))

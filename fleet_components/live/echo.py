@@ -48,14 +48,16 @@ class Spelled:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._forms: dict[str, list[str]] = {}
-        written = (form.decode() for one in set(secrets) if len(one) >= SHORTEST for form in _written(one.encode()))
+        written = (
+            form.decode() for secret in set(secrets) if len(secret) >= SHORTEST for form in _written(secret.encode())
+        )
         for form in set(written):
             self._forms.setdefault(form[:SHORTEST], []).append(form)
 
     def hidden(self, text: str) -> str:
         """Return a text in which the secrets are hidden."""
         beginnings = (text[place : place + SHORTEST] for place in range(len(text)))
-        possible = [form for one in self._forms.keys() & set(beginnings) for form in self._forms[one]]
+        possible = [form for item in self._forms.keys() & set(beginnings) for form in self._forms[item]]
         for form in sorted(possible, key=len, reverse=True):
             text = text.replace(form, HIDDEN)
         return text

@@ -147,10 +147,10 @@ class Budget:
 
     def _close(self) -> None:
         with self._lock:
-            for one in self._sockets:
+            for item in self._sockets:
                 with suppress(OSError):
                     # As of a plain socket: TLS would say good-bye first.
-                    socket.socket.shutdown(one, socket.SHUT_RDWR)
+                    socket.socket.shutdown(item, socket.SHUT_RDWR)
 
 
 @attrs.frozen
@@ -170,10 +170,10 @@ class Received:
     @property
     def pause(self) -> float | None:
         """Seconds after which to ask again; None if that is not told, and 1 where it is told as a date."""
-        told = self.headers.get("Retry-After")
-        if told is None:
+        header = self.headers.get("Retry-After")
+        if header is None:
             return None
-        return float(integer(told)) if told.isdecimal() else 1.0
+        return float(integer(header)) if header.isdecimal() else 1.0
 
 
 def received(

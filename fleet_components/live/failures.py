@@ -98,15 +98,15 @@ def of_error(error: Exception) -> Failure:
         return Failure("is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER)
     if isinstance(error, ProxyError):
         return Failure("is not asked: the proxy does not connect", _PROXIES)
-    for one in _causes(error):
-        if isinstance(one, ssl.SSLCertVerificationError):
-            return _not_asked(_CERTIFICATES.get(one.verify_code, _UNTRUSTED))
-        if isinstance(one, ssl.SSLError):
-            return _of_tls(one)
-        if isinstance(one, socket.gaierror):
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return _not_asked(_CERTIFICATES.get(cause.verify_code, _UNTRUSTED))
+        if isinstance(cause, ssl.SSLError):
+            return _of_tls(cause)
+        if isinstance(cause, socket.gaierror):
             return _not_asked(Failure("its name is not known to DNS", _NETWORK))
-        if isinstance(one, OSError) and (one.errno or 0) in _ERRNOS:
-            return _not_asked(_ERRNOS[one.errno or 0])
+        if isinstance(cause, OSError) and (cause.errno or 0) in _ERRNOS:
+            return _not_asked(_ERRNOS[cause.errno or 0])
     return _not_asked(Failure("there is no connection", _NETWORK, True)) if isinstance(error, ConnectError) else _BROKEN
 
 

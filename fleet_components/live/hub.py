@@ -70,7 +70,7 @@ def ask_hub(
                 raise _wrong("does not tell the time in its answers, as API servers do: something stands between")
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
-                asked = tuple(one for one in queries if not (no_secrets and is_secret_kind(one.kind)))
+                asked = tuple(query for query in queries if not (no_secrets and is_secret_kind(query.kind)))
                 left_out = dict.fromkeys(set(queries) - set(asked), NOT_ASKED)
                 listing = listing.with_answers(*_answers(hub, listing, asked, watch)).with_answers({}, left_out)
                 if not partly:
@@ -143,8 +143,8 @@ def _answers(
     def ask_together(asked: Sequence[Query]) -> None:
         everywhere: dict[str, list[Object]] = defaultdict(list)
         try:
-            for one in ask(attrs.evolve(asked[0], namespace="")):
-                everywhere[one["metadata"]["namespace"]].append(one)
+            for data in ask(attrs.evolve(asked[0], namespace="")):
+                everywhere[data["metadata"]["namespace"]].append(data)
             found.update((query, tuple(everywhere[query.namespace])) for query in asked)
         except Unanswered:
             # The user may be allowed to list in single namespaces only, or all of them may be too
@@ -157,8 +157,8 @@ def _answers(
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
         # They are begun in their order.
         begun = [part[0].kind for part in parts if part[-1] not in found and part[-1] not in refused][:_AT_ONCE]
-        told = f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
-        with watch(f"{told}, waiting for {few(list(dict.fromkeys(begun)), 3)}"):
+        answers = f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
+        with watch(f"{answers}, waiting for {few(list(dict.fromkeys(begun)), 3)}"):
             next(done)
     return found, refused
 
@@ -170,10 +170,10 @@ def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]
         by_kind[attrs.evolve(query, namespace="")].append(query)
     parts: list[tuple[Query, ...]] = []
     for same in by_kind.values():
-        inside = tuple(one for one in same if one.namespace and listing.served[one.group, one.kind].namespaced)
+        inside = tuple(item for item in same if item.namespace and listing.served[item.group, item.kind].namespaced)
         together = inside if len(inside) > _MOST_NAMESPACES else ()
         parts += [together] if together else []
-        parts += [(one,) for one in same if one not in together]
+        parts += [(item,) for item in same if item not in together]
     return parts
 
 

@@ -46,7 +46,7 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
     except Unanswered as error:
         raise _wrong(kubeconfig, f"what it knows of members {error.what}", error.hint) from None
     if lacking:
-        what = f"the hub does not know {few([one.name for one in lacking])}, of which labels or taints are declared"
+        what = f"the hub does not know {few([manifest.name for manifest in lacking])}, of which labels or taints are declared"
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
     return uid
 
@@ -79,7 +79,7 @@ def _listed(hub: Getter, like: Manifest) -> set[str] | None:
     resource = Resource(like.api_version, like.kind, guess_plural(like.kind), namespaced=False)
     query = Query(like.api_version, like.kind, metadata_only=True)
     try:
-        return {one["metadata"]["name"] for one in objects_of(hub, query, resource)}
+        return {data["metadata"]["name"] for data in objects_of(hub, query, resource)}
     except Unanswered as error:
         if error.code != http.FORBIDDEN:
             raise

@@ -121,7 +121,7 @@ def endpoint_of(text: str) -> str:
         config = read_yaml(text)
         name = config["current-context"]
         cluster = {context["name"]: context["context"] for context in config["contexts"]}[name]["cluster"]
-        url = urlsplit(str({one["name"]: one["cluster"] for one in config["clusters"]}[cluster]["server"]))
+        url = urlsplit(str({item["name"]: item["cluster"] for item in config["clusters"]}[cluster]["server"]))
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
         return visible(f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}")
@@ -160,16 +160,16 @@ def _missing_parts(text: str) -> str:
     missing = [part for part in _PARTS if not parsed.get(part)]
     if missing:
         return f"it has no {' and no '.join(missing)}"
-    wrong = [part for part, of_one in _PARTS.items() if not _are_named(parsed[part], of_one)]
+    wrong = [part for part, of_single in _PARTS.items() if not _are_named(parsed[part], of_single)]
     return f"its {wrong[0]} are not a list of names, each with a {_PARTS[wrong[0]]}" if wrong else ""
 
 
 _PARTS = {"clusters": "cluster", "contexts": "context"}
 
 
-def _are_named(entries: object, of_one: str) -> bool:
+def _are_named(entries: object, of_single: str) -> bool:
     """Return whether a part of a kubeconfig is a list of maps with a name and the named map."""
     return isinstance(entries, list) and all(
-        isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get(of_one), dict)
+        isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get(of_single), dict)
         for entry in entries
     )

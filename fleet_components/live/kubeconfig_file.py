@@ -74,8 +74,8 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
 def unreadable(text: str) -> Sequence[str]:
     """Return the fields of a kubeconfig that name files which cannot be read, sorted; nothing of their values."""
     config = read_yaml(text)
-    parts = [one.get(part) or {} for part in ("cluster", "user") for one in config.get(f"{part}s") or ()]
-    files = [(field, one[field]) for one in parts for field in _PATHS if one.get(field)]
+    parts = [item.get(part) or {} for part in ("cluster", "user") for item in config.get(f"{part}s") or ()]
+    files = [(field, item[field]) for item in parts for field in _PATHS if item.get(field)]
     return sorted({field for field, file in files if not os.access(str(file), os.R_OK)})
 
 
@@ -104,7 +104,7 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
 
 def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
     """Return the context, its cluster and its user; add what is wrong with them."""
-    contexts = {one["name"]: one["context"] for one in config["contexts"]}
+    contexts = {item["name"]: item["context"] for item in config["contexts"]}
     name = context or config.get("current-context")
     if not name:
         problems.append(Problem("has no current-context", hint=f"choose with --context: {few(sorted(contexts))}"))
@@ -116,7 +116,7 @@ def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]
         return {}
     chosen = contexts[name]
     clusters = {cluster["name"]: cluster["cluster"] for cluster in config["clusters"]}
-    users = {one["name"]: one.get("user") or {} for one in config.get("users") or ()}
+    users = {item["name"]: item.get("user") or {} for item in config.get("users") or ()}
     if chosen.get("cluster") not in clusters or (chosen.get("user") and chosen["user"] not in users):
         what = f'the context "{name}" leads to a cluster or a user that is not in the file'
         problems.append(Problem(what, hint=f"name other contexts, or kubectl config delete-context {name}"))

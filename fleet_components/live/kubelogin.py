@@ -42,7 +42,7 @@ def signing_in(kubeconfig: str, mode: str, flags: Mapping[str, str], *, alone: b
         if command and command.get("command") == KUBELOGIN:
             command["args"] = _args(command.get("args") or [], mode, flags)
             if alone:
-                others = [one for one in command.get("env") or () if one.get("name") != _METHOD]
+                others = [item for item in command.get("env") or () if item.get("name") != _METHOD]
                 command["env"] = [*others, {"name": _METHOD, "value": mode}]
     return yaml.safe_dump(config, sort_keys=False)
 

@@ -96,7 +96,7 @@ def unparked(entries: Sequence[Entry]) -> list[Entry]:
 def added(entries: Sequence[Entry], sent: Mapping[str, Any], manager: str) -> list[str]:
     """Return the fields that others manage and that are not sent, as paths with dots, the most general ones only."""
     theirs = [entry for entry in entries if entry["manager"] != manager and not entry.get("subresource")]
-    parts = (_divided(one.get("fieldsV1") or {}, [sent])[0] for one in theirs)
+    parts = (_divided(their.get("fieldsV1") or {}, [sent])[0] for their in theirs)
     return sorted({path for part in parts for path in _paths(part, sent, "")})
 
 
@@ -144,8 +144,8 @@ def _united(entries: Sequence[Entry]) -> list[Entry]:
     return list(found.values())
 
 
-def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _joined(one.get(key) or {}, other.get(key) or {}) for key in (*one, *(other.keys() - one.keys()))}
+def _joined(data: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _joined(data.get(key) or {}, other.get(key) or {}) for key in (*data, *(other.keys() - data.keys()))}
 
 
 def _paths(fields: Mapping[str, Any], sent: Any, path: str) -> Iterator[str]:

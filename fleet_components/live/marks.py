@@ -65,7 +65,7 @@ def connecting(kubeconfig: str, who: str, work: Callable[[Connection], T], *, ti
             try:
                 done.append(work(cluster))
             except UnexpectedAnswer as error:
-                refused.append(f"{error}: {error.said}")
+                refused.append(f"{error}: {error.message}")
             except (AttributeError, KeyError, TypeError, ValueError):
                 refused.append(_ODD)  # whatever it has in the place of what is read
 
@@ -103,7 +103,7 @@ def _is_hubs(owner: Mapping[str, Any]) -> bool:
     return owner.get("kind") == "AppliedWork" and str(owner.get("apiVersion")).startswith(f"{_PLACEMENTS}/")
 
 
-def release(member: Connection, one: Leftover, hub: str, stack: str, manager: str) -> None:
+def release(member: Connection, leftover: Leftover, hub: str, stack: str, manager: str) -> None:
     """Mark an object as a stack's, and take the marks of KubeFleet off it; nothing is done if it is
     not there.
 
@@ -120,7 +120,7 @@ def release(member: Connection, one: Leftover, hub: str, stack: str, manager: st
     """
     marks = _LEFT[hub] if hub == Way.KUBEFLEET else ()
     for left in reversed(range(_TRIES)):
-        found = member.get(one)
+        found = member.get(leftover)
         if found is None:
             return
         metadata = found["metadata"]
@@ -142,7 +142,7 @@ def release(member: Connection, one: Leftover, hub: str, stack: str, manager: st
             *([{"op": "add", "path": "/metadata/ownerReferences", "value": owners}] if hub == Way.KUBEFLEET else ()),
         ]
         try:
-            member.change(one, patch, manager=manager)
+            member.change(leftover, patch, manager=manager)
         except UnexpectedAnswer as error:
             if left and error.code in (http.CONFLICT, http.UNPROCESSABLE_ENTITY):
                 continue
@@ -150,15 +150,15 @@ def release(member: Connection, one: Leftover, hub: str, stack: str, manager: st
         return
 
 
-def clear(member: Connection, one: Leftover, hub: str, manager: str) -> None:
+def clear(member: Connection, leftover: Leftover, hub: str, manager: str) -> None:
     """Take off an object what its hub has left on it; nothing is done if it is not there.
 
     Raises:
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the member refuses it.
     """
-    if member.get(one):
-        member.change(one, {"metadata": {"annotations": dict.fromkeys(_LEFT[hub])}}, manager=manager)
+    if member.get(leftover):
+        member.change(leftover, {"metadata": {"annotations": dict.fromkeys(_LEFT[hub])}}, manager=manager)
 
 
 @attrs.frozen
@@ -189,8 +189,8 @@ def held_objects(hub: Connection, system: str, subjects: Collection[ObjectKey]) 
         UnexpectedAnswer: the hub refuses it.
     """
     group, labels = (_PLACEMENTS, (_PLACEMENT,)) if system == Way.KUBEFLEET else (_WORKS, BINDING_MARKS)
-    each = (one for label in labels for one in hub.items(group, "Work", label))
-    works = [one for one in each if _subjects(one, system) & set(subjects)]
+    each = (data for label in labels for data in hub.items(group, "Work", label))
+    works = [data for data in each if _subjects(data, system) & set(subjects)]
     objects: dict[str, list[Leftover]] = {}
     for work in works:
         member = work["metadata"]["namespace"].removeprefix(_SPACES[system])
@@ -232,8 +232,8 @@ def _is_held(work: Mapping[str, Any], system: str) -> bool:
 
 def _is_applied(work: Mapping[str, Any]) -> bool:
     each = (work.get("status") or {}).get("manifestConditions") or ()
-    conditions = (condition for one in each for condition in one.get("conditions") or ())
-    return any(one.get("type") == "Applied" and one.get("status") == "True" for one in conditions)
+    conditions = (condition for item in each for condition in item.get("conditions") or ())
+    return any(item.get("type") == "Applied" and item.get("status") == "True" for item in conditions)
 
 
 def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: str) -> None:
@@ -250,10 +250,10 @@ def hold(hub: Connection, system: str, steering: Iterable[ObjectKey], manager: s
         TimeoutError: the deadline has passed.
         UnexpectedAnswer: the hub refuses it, or has one of them not.
     """
-    for one in steering:
+    for key in steering:
         version, spec = ("v1beta1", _NEVER) if system == Way.KUBEFLEET else ("v1alpha1", _PRESERVED)
         hub.change(
-            Leftover(f"{one.group}/{version}", one.kind, one.namespace, one.name),
+            Leftover(f"{key.group}/{version}", key.kind, key.namespace, key.name),
             {"spec": spec},
             manager=manager,
         )

@@ -59,8 +59,8 @@ def ask_members(
     done = at_once((partial(ask, name, text) for name, text in kubeconfigs.items()), _AT_ONCE)
     for number in range(len(kubeconfigs)):
         begun = [name for name in kubeconfigs if name not in found][:_AT_ONCE]
-        told = f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for {few(begun, 3)}"
-        with watch(told):
+        answers = f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for {few(begun, 3)}"
+        with watch(answers):
             next(done)
     return dict(sorted(found.items()))
 
@@ -93,7 +93,7 @@ def _read_of(pod: Object) -> Object:
     """Return what agents read of a pod: the pods of all members are kept until the last one has answered."""
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     containers = {
-        field: [{"resources": one.get("resources")} for one in spec.get(field) or ()]
+        field: [{"resources": item.get("resources")} for item in spec.get(field) or ()]
         for field in ("containers", "initContainers")
     }
     return {

@@ -47,9 +47,11 @@ def with_members(
     if problems := [_unknown(name, known) for name in sorted(kubeconfigs.keys() - known.keys())]:
         raise FleetError(problems)
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
-    told = {name: _told(observation.system, name, asked[name], one) for name, one in known.items() if name in asked}
-    members = tuple(told[name].member if name in told else one for name, one in known.items())
-    silent = {name: one.reason for name, one in told.items() if one.reason}
+    described = {
+        name: _described(observation.system, name, asked[name], data) for name, data in known.items() if name in asked
+    }
+    members = tuple(described[name].member if name in described else data for name, data in known.items())
+    silent = {name: computed.reason for name, computed in described.items() if computed.reason}
     return attrs.evolve(observation, members=members, silent={**observation.silent, **silent})
 
 
@@ -81,12 +83,14 @@ def members_alone(
         FleetError: none answers.
     """
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
-    times = [one.time for one in asked.values() if one.time]
+    times = [member.time for member in asked.values() if member.time]
     if not times:
-        raise FleetError(Problem(one.reason, subject=f"member {name}") for name, one in asked.items())
-    told = {name: _told(system, name, one) for name, one in asked.items()}
-    members = tuple(one.member for name, one in told.items() if not (one.reason and name in recorded))
-    silent = {name: one.reason for name, one in told.items() if one.reason}
+        raise FleetError(Problem(member.reason, subject=f"member {name}") for name, member in asked.items())
+    described = {name: _described(system, name, member) for name, member in asked.items()}
+    members = tuple(
+        computed.member for name, computed in described.items() if not (computed.reason and name in recorded)
+    )
+    silent = {name: computed.reason for name, computed in described.items() if computed.reason}
     silent |= dict.fromkeys(unasked, _UNASKED)
     return Observation(system=system, as_of=max(times), members=members, silent=silent, hub=False)
 
@@ -99,7 +103,7 @@ class _Computed:
     reason: str = ""
 
 
-def _told(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Computed:
+def _described(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Computed:
     compute = _COMPUTE[system]
     if asked.facts is None or asked.reason:
         return _Computed(compute(name, None, old), asked.reason)

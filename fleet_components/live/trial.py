@@ -119,7 +119,7 @@ def _unclear(member: Connection, error: UnexpectedAnswer, sent: Mapping[str, Any
         # A webhook that may not be called in a dry run makes it a bad request (apiserver 1.36,
         # pkg/admission/plugin/webhook/errors/statuserror.go, NewDryRunUnsupportedErr).
         if error.code == http.BAD_REQUEST:
-            return "".join(_WEBHOOK.format(one) for one in islice(_undryable(member), 1))
+            return "".join(_WEBHOOK.format(text) for text in islice(_undryable(member), 1))
         # The plug-in for quotas, which is asked last, names the object; a webhook names nothing.
         named = error.details.get("kind") and not error.fields
         if there and error.code == http.FORBIDDEN and named:

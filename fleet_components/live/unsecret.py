@@ -80,6 +80,6 @@ def names_secret(key: str) -> bool:
 def secrets_of(arguments: Iterable[str]) -> set[str]:
     """Return those arguments of a command that are the values of options with the name of a secret."""
     listed = list(arguments)
-    given = [one.split("=", 1) for one in listed if one.startswith("-") and "=" in one]
+    given = [text.split("=", 1) for text in listed if text.startswith("-") and "=" in text]
     given += [[option, value] for option, value in pairwise(listed) if option.startswith("-")]
     return {value for option, value in given if names_secret(option)}

@@ -49,7 +49,7 @@ class _Group:
         head = min(self.head, _shared(self.first, words))
         shortest = min(len(words), *map(len, self.all)) - head
         tail = min(shortest, _shared(self.first[::-1], words[::-1]), *([self.tail] if self.all[1:] else []))
-        middles = [len(one) - head - tail for one in (*self.all, words)]
+        middles = [len(items) - head - tail for items in (*self.all, words)]
         if head + tail < _ALIKE or not all(0 < middle <= _OTHER for middle in middles):
             return False
         self.all.append(words)
@@ -61,16 +61,16 @@ class _Group:
         if not self.all[1:]:
             return " ".join(self.first)
         first, *others = (" ".join(words[self.head : len(words) - self.tail]) for words in self.all)
-        sign = next((one for one in ",:" if first.endswith(one)), "")
-        also = few([one.removesuffix(sign) for one in others], most)
+        sign = next((text for text in ",:" if first.endswith(text)), "")
+        also = few([other.removesuffix(sign) for other in others], most)
         begin, end = self.first[: self.head], self.first[len(self.first) - self.tail :] if self.tail else []
         return " ".join([*begin, f"{first.removesuffix(sign)} (also {also}){sign}", *end])
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _shared(items: Sequence[str], other: Sequence[str]) -> int:
     """Return how many words two sequences begin with alike."""
     number = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(items, other, strict=False):
         if left != right:
             break
         number += 1

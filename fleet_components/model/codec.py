@@ -67,7 +67,7 @@ def camel(name: str) -> str:
     return head + "".join(part.title() for part in tail)
 
 
-def one_of(*words: str) -> dict[str, Any]:
+def choice_of(*words: str) -> dict[str, Any]:
     """Return metadata for a field that accepts only these words; ``decode`` refuses any other."""
     return checked(lambda word: None if word in words else f"is not {' or '.join(filter(None, words))}")
 
@@ -104,7 +104,9 @@ class below:  # noqa: N801  reads as a function; a class, because a state is rea
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, MisfitError):
-            raise MisfitError(*(attrs.evolve(one, path=(*self._path, *one.path)) for one in error.problems)) from None
+            raise MisfitError(
+                *(attrs.evolve(problem, path=(*self._path, *problem.path)) for problem in error.problems)
+            ) from None
 
 
 def _names(kind: Any, converter: Any) -> dict[str, Any]:
@@ -142,15 +144,15 @@ def misfits(error: BaseException, path: FieldPath = ()) -> Iterator[tuple[FieldP
     if not isinstance(error, BaseValidationError):
         yield path, error
         return
-    for one in error.exceptions:
-        notes = getattr(one, "__notes__", ())
+    for exception in error.exceptions:
+        notes = getattr(exception, "__notes__", ())
         steps = [_step(note) for note in notes if isinstance(note, _NOTES)]
-        yield from misfits(one, (*path, *steps[:1]))
+        yield from misfits(exception, (*path, *steps[:1]))
 
 
 def _misfits(error: BaseException) -> Iterator[Problem]:
-    for path, one in misfits(error):
-        yield Problem("is missing" if isinstance(one, KeyError) else str(one), path)
+    for path, item in misfits(error):
+        yield Problem("is missing" if isinstance(item, KeyError) else str(item), path)
 
 
 _NOTES = (AttributeValidationNote, IterableValidationNote)

@@ -35,7 +35,7 @@ def _extras() -> dict[str, str]:
     found: dict[str, str] = {}
     # Reversed, so that the first extra overwrites the others.
     for extra in reversed(_EXTRAS):
-        for one in filter(None, map(_REQUIREMENT.fullmatch, requirements)):
-            if one["extra"] == extra:
-                found[one["name"].replace("-", "_")] = extra
+        for match in filter(None, map(_REQUIREMENT.fullmatch, requirements)):
+            if match["extra"] == extra:
+                found[match["name"].replace("-", "_")] = extra
     return found

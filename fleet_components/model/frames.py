@@ -31,12 +31,12 @@ def own_frames(error: BaseException) -> None:
 
     A traceback without any user frame stays as it is, except that of a ``SyntaxError``, which is removed.
     """
-    for one in behind(error):
-        own = [part for part in _parts(one.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]
+    for item in behind(error):
+        own = [part for part in _parts(item.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]
         for part, following in zip_longest(own, own[1:]):
             part.tb_next = following
-        if own or isinstance(one, SyntaxError):
-            one.__traceback__ = own[0] if own else None
+        if own or isinstance(item, SyntaxError):
+            item.__traceback__ = own[0] if own else None
 
 
 def behind(error: BaseException | None) -> Iterator[BaseException]:

@@ -92,7 +92,7 @@ def guests() -> tuple[Guest, ...]:
     """Return the installed guests, in the order of their names."""
     from importlib.metadata import entry_points  # imported here, because it takes long and most fleets have no guest
 
-    return tuple(one.load() for one in sorted(entry_points(group=GROUP), key=lambda one: one.name))
+    return tuple(point.load() for point in sorted(entry_points(group=GROUP), key=lambda point: point.name))
 
 
 def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:

@@ -70,7 +70,11 @@ class LabelIndex:
 
     def _candidates(self, selector: LabelSelector) -> Iterable[int]:
         """Return the positions that meet the requirement which the fewest meet; all, if none names what it wants."""
-        asked = [self._wanted(one) for one in selector.requirements() if one.operator in ("In", "Exists")]
+        asked = [
+            self._wanted(requirement)
+            for requirement in selector.requirements()
+            if requirement.operator in ("In", "Exists")
+        ]
         fewest = min(asked, key=lambda lists: sum(map(len, lists)), default=[range(len(self.labels))])
         return fewest[0] if len(fewest) == 1 else sorted({position for found in fewest for position in found})
 
@@ -82,4 +86,4 @@ class LabelIndex:
 
 def by_number(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Return values with their numbers, the most frequent first."""
-    return sorted(counted, key=lambda one: (-one[1], one[0]))
+    return sorted(counted, key=lambda pair: (-pair[1], pair[0]))

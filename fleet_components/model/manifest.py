@@ -61,7 +61,7 @@ class Origin:
     @property
     def files(self) -> tuple[str, ...]:
         """The files that the object was read from."""
-        return tuple(one.origin.file for one in self.parts if one.origin) or (self.file,)
+        return tuple(part.origin.file for part in self.parts if part.origin) or (self.file,)
 
     @property
     def place(self) -> str:

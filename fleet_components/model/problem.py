@@ -61,7 +61,9 @@ class Problem:
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems sorted by file and line, without duplicates; those without a file come last."""
-    return tuple(sorted(dict.fromkeys(problems), key=lambda one: (not one.file, one.file, one.line or 0)))
+    return tuple(
+        sorted(dict.fromkeys(problems), key=lambda fromkey: (not fromkey.file, fromkey.file, fromkey.line or 0))
+    )
 
 
 def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -112,9 +112,9 @@ def canonical(text: str, finest: int = -_NANO) -> str:
         return text if nano else "0"
     unit = int(_ten_to(finest + _NANO))
     nano = (1 if nano > 0 else -1) * -(-abs(nano) // unit) * unit
-    one = int(_ten_to(_NANO))
-    if suffix in _BINARY and abs(nano) >= _KIBI * one and nano % one == 0:
-        amount, times = _without_factor(nano // one, _KIBI)
+    number = int(_ten_to(_NANO))
+    if suffix in _BINARY and abs(nano) >= _KIBI * number and nano % number == 0:
+        amount, times = _without_factor(nano // number, _KIBI)
         return f"{amount}{_BINARY_SUFFIXES[10 * times]}"
     amount, times = _without_factor(nano, 10)
     extra = (times - _NANO) % 3

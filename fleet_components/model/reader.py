@@ -48,7 +48,7 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
     try:
         return _converter.structure(data, kind)
     except (BaseValidationError, ValueError, FleetError) as error:
-        found = [problem for where, one in misfits(error, path) for problem in _problems(one, where)]
+        found = [problem for where, item in misfits(error, path) for problem in _problems(item, where)]
     raise MisfitError(*found)
 
 
@@ -75,7 +75,7 @@ def _problems(error: BaseException, path: FieldPath) -> Iterator[Problem]:
         case KeyError():
             yield Problem(f"{path[-1]} is missing", path, "write it here")
         case FleetError():
-            yield from (attrs.evolve(one, path=(*path, *one.path)) for one in error.problems)
+            yield from (attrs.evolve(problem, path=(*path, *problem.path)) for problem in error.problems)
         case UnlikeError(noun="text", found="a number" | "true or false"):
             yield Problem(str(error), path, "write it in quotes")
         case UnlikeError():

@@ -92,8 +92,8 @@ class Typed:
             try:
                 kept = fit(value)
             except _Misfit as misfit:
-                told = LATER if isinstance(value, Later) else "" if misfit.near else HINT
-                hint = field.metadata.get(told, misfit.hint)
+                source = LATER if isinstance(value, Later) else "" if misfit.near else HINT
+                hint = field.metadata.get(source, misfit.hint)
                 problems.append(Problem(misfit.what, (field.name, *misfit.path), hint))
                 continue
             if kept is not value:
@@ -158,7 +158,7 @@ def _fit(kind: Any) -> Fit:
         return lambda value: value
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
-        return _one_of(inner)
+        return _choice_of(inner)
     sort = _sort(kind)
     if _is(origin, Mapping) and inner:
         return _mapping(_fit(inner[0]), _fit(inner[1]), sort)
@@ -204,7 +204,7 @@ def _is_number(value: float) -> bool:
     return True
 
 
-def _one_of(kinds: tuple[Any, ...]) -> Fit:
+def _choice_of(kinds: tuple[Any, ...]) -> Fit:
     fits = [_fit(kind) for kind in kinds]
     sorts = [_sort(kind) for kind in kinds if kind is not NoneType and get_origin(kind) is not Awaitable]
     words = [word for word, _ in sorts]
@@ -308,7 +308,7 @@ def _example(kind: Any) -> str:
 
 def _named(kind: Any) -> str:
     if get_origin(kind) in (Union, UnionType):
-        return " or ".join(_named(one) for one in get_args(kind) if one is not NoneType)
+        return " or ".join(_named(arg) for arg in get_args(kind) if arg is not NoneType)
     return {Later: "Output"}.get(kind) or str((get_origin(kind) or kind).__name__)
 
 

@@ -71,9 +71,9 @@ def written_where_interrupted(
 
 def _recorded(standing: Iterable[Standing], wanted: Container[ObjectKey]) -> Iterator[tuple[ObjectKey, Recorded]]:
     """Yield the objects that the state records one by one, as far as they are wanted."""
-    for one in standing:
-        if one.recorded and one.key in wanted:
-            yield one.key, one.recorded
+    for item in standing:
+        if item.recorded and item.key in wanted:
+            yield item.key, item.recorded
 
 
 def _mark(
@@ -124,8 +124,9 @@ def perhaps_written(decided: Decided, cluster: str) -> Iterator[tuple[ObjectKey,
     wanted = by_key(decided.record.objects(plain, member))
     alike = {
         key
-        for key, one in _recorded(decided.subject.standing_on(cluster), wanted)
-        if one.beside(wanted[key]) is wanted[key] and annotation_in(one.sent, WRITTEN_AGAIN) != str(placed.again)
+        for key, recorded in _recorded(decided.subject.standing_on(cluster), wanted)
+        if recorded.beside(wanted[key]) is wanted[key]
+        and annotation_in(recorded.sent, WRITTEN_AGAIN) != str(placed.again)
     }
     rules = {sent.overrides, decided.done(cluster).overrides}
     for revision, number in product(sorted(record.contents), rules):

@@ -18,7 +18,7 @@ from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.model.text import Vocabulary, few
-from fleet_components.plan.vain import Vain, located, meant, values, values_of_label
+from fleet_components.plan.vain import NoMatch, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector
@@ -58,44 +58,49 @@ class AskedMembers:
     @classmethod
     def of(cls, declared: Iterable[Cluster], inventory: Inventory) -> AskedMembers:
         """Return the declared members; those that are missing in the inventory count as lost."""
-        return cls(inventory, Inventory(one for one in declared if inventory.position(one.name) is None))
+        return cls(inventory, Inventory(cluster for cluster in declared if inventory.position(cluster.name) is None))
 
-    def named(self, path: FieldPath, names: Iterable[str]) -> Iterator[Vain]:
+    def named(self, path: FieldPath, names: Iterable[str]) -> Iterator[NoMatch]:
         """Check a list of member names."""
         for index, name in enumerate(names):
             yield from self.one((*path, index), name)
 
-    def one(self, path: FieldPath, name: str) -> Iterator[Vain]:
+    def one(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a member name."""
         if self.lost.position(name) is not None:
-            yield Vain(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
+            yield NoMatch(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
         elif self.inventory.position(name) is None:
-            yield Vain(path, f'there is no member "{name}"', meant(name, self._names, "the members are"))
+            yield NoMatch(path, f'there is no member "{name}"', meant(name, self._names, "the members are"))
 
-    def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[Vain]:
+    def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[NoMatch]:
         """Check a label selector."""
         if selector is None or not self.inventory:
             return
         if selector.error:
-            yield Vain(path, f"selects no member: {selector.error}")
+            yield NoMatch(path, f"selects no member: {selector.error}")
         elif not self.inventory.matching(selector):
             domains = self.inventory.domains
-            asked = [(at, one, self.inventory.meeting(one, domains(one.key))) for at, one in located(path, selector)]
+            asked = [
+                (at, requirement, self.inventory.meeting(requirement, domains(requirement.key)))
+                for at, requirement in located(path, selector)
+            ]
             yield from self._unmet(path, asked, self.lost.matching(selector), self._values_of_label)
 
-    def fielded(self, path: FieldPath, selector: FieldSelector | None) -> Iterator[Vain]:
+    def fielded(self, path: FieldPath, selector: FieldSelector | None) -> Iterator[NoMatch]:
         """Check a field selector of Karmada: by provider, region and zone."""
         affinity = ClusterAffinity(field_selector=selector)
         if selector is None or not self.inventory or matching(self.inventory, affinity):
             return
-        expressions = [((*path, "matchExpressions", n), one) for n, one in enumerate(selector.match_expressions)]
-        if wrong := [(at, one) for at, one in expressions if one.error]:
-            yield from (Vain(at, f"selects no member: {one.error}") for at, one in wrong)
+        expressions = [
+            ((*path, "matchExpressions", n), expression) for n, expression in enumerate(selector.match_expressions)
+        ]
+        if wrong := [(at, requirement) for at, requirement in expressions if requirement.error]:
+            yield from (NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong)
             return
-        asked = [(at, one, meeting_field(self.inventory, one)) for at, one in expressions]
+        asked = [(at, requirement, meeting_field(self.inventory, requirement)) for at, requirement in expressions]
         yield from self._unmet(path, asked, matching(self.lost, affinity), self._values_of_field)
 
-    def affinity(self, path: FieldPath, affinity: ClusterAffinity | None) -> Iterator[Vain]:
+    def affinity(self, path: FieldPath, affinity: ClusterAffinity | None) -> Iterator[NoMatch]:
         """Check an affinity of Karmada: each part, and their combination if every part matches some member."""
         if affinity is None:
             return
@@ -108,9 +113,9 @@ class AskedMembers:
         yield from self.named((*path, "exclude"), affinity.exclude)
         if not found and self.inventory and not matching(self.inventory, affinity):
             apart = "each part of it selects some, but not the same"
-            yield Vain(path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart)
+            yield NoMatch(path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart)
 
-    def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[Vain]:
+    def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[NoMatch]:
         """Check a required term of KubeFleet: labels, each property, and all together if each matches some member."""
         expressions = term.property_selector.match_expressions if term.property_selector else ()
         at = (*path, "propertySelector", "matchExpressions")
@@ -120,59 +125,59 @@ class AskedMembers:
         yield from found
         if not found and self._meeting(term, self.inventory) == 0:
             apart = "each part of it some member meets, but none meets all"
-            yield Vain(path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart)
+            yield NoMatch(path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart)
 
-    def property(self, path: FieldPath, name: str) -> Iterator[Vain]:
+    def property(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check the name of a property."""
         column = self.inventory.property(name)
         if column.present or column.errors or not self.inventory:
             return
         what = f'no member has the property "{name}"'
         hint = meant(name, self._property_names, "they have")
-        yield Vain(path, what, self._only_lost(self.lost.property(name).present) or hint)
+        yield NoMatch(path, what, self._only_lost(self.lost.property(name).present) or hint)
 
-    def label(self, path: FieldPath, key: str) -> Iterator[Vain]:
+    def label(self, path: FieldPath, key: str) -> Iterator[NoMatch]:
         """Check the key of a label."""
         if not self.inventory or self.inventory.domains(key):
             return
         what = f'no member has the label "{key}"'
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
-        yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have"))
+        yield NoMatch(path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have"))
 
-    def label_of(self, path: FieldPath, key: str, selected: Sequence[Cluster]) -> Iterator[Vain]:
+    def label_of(self, path: FieldPath, key: str, selected: Sequence[Cluster]) -> Iterator[NoMatch]:
         """Check the key of a label that some of the members which a rule selects should have."""
         found = list(self.label(path, key))
         yield from found
         if not found and not any(key in cluster.labels for cluster in selected):
             theirs = Vocabulary(label for cluster in selected for label in cluster.labels)
-            yield Vain(path, f'no member that it selects has the label "{key}"', meant(key, theirs, "they have"))
+            yield NoMatch(path, f'no member that it selects has the label "{key}"', meant(key, theirs, "they have"))
 
-    def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
+    def field(self, path: FieldPath, name: str) -> Iterator[NoMatch]:
         """Check a field that Karmada spreads by: provider, region or zone."""
         if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):
-            yield Vain(path, f"no member has a {name}", _DECLARE[name])
+            yield NoMatch(path, f"no member has a {name}", _DECLARE[name])
 
     def _unmet(
         self, path: FieldPath, asked: Sequence[Asked], gone: Mask, instead: Callable[[str], str]
-    ) -> Iterator[Vain]:
+    ) -> Iterator[NoMatch]:
         """Yield the requirements that no member meets, or the whole selector if each is met by some member."""
-        shown = {at: show_requirement(one) for at, one, _ in asked}
+        shown = {at: show_requirement(requirement) for at, requirement, _ in asked}
         if gone:
-            yield Vain(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
+            yield NoMatch(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
             return
-        unmet = [(at, one) for at, one, members in asked if not members]
-        yield from (Vain(at, f"no member has {shown[at]}", instead(one.key)) for at, one in unmet)
+        unmet = [(at, requirement) for at, requirement, members in asked if not members]
+        yield from (NoMatch(at, f"no member has {shown[at]}", instead(requirement.key)) for at, requirement in unmet)
         if not unmet:
             whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
-            yield Vain(path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose))
+            yield NoMatch(path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose))
 
-    def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[Vain]:
+    def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[NoMatch]:
         found = list(self.property((*path, "name"), expression.name))
         yield from found
         term = ClusterSelectorTerm(None, PropertySelector((expression,)))
         if not found and self._meeting(term, self.inventory) == 0:
             what = f"no member has {expression.name} {expression.operator} {', '.join(expression.values)}"
-            yield Vain(path, what, self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name))
+            yield NoMatch(path, what, self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name))
 
     def _meeting(self, term: ClusterSelectorTerm, inventory: Inventory) -> Mask | None:
         """Return the members that meet a term; None if there are no members, or if the scheduling cycle fails on it."""
@@ -209,9 +214,13 @@ class AskedMembers:
         return f"but for {few(names)}, marked lost" if names else ""
 
     def _values_of_label(self, key: str) -> str:
-        told = values_of_label(key, self._labels)
+        known_values = values_of_label(key, self._labels)
         known = f"they have: {few(self._labels.keys.words) or 'none'}"
-        return told if self.inventory.domains(key) else f"{told}{' ' if told.endswith('?') else '; '}{known}"
+        return (
+            known_values
+            if self.inventory.domains(key)
+            else f"{known_values}{' ' if known_values.endswith('?') else '; '}{known}"
+        )
 
     def _values_of_field(self, key: str) -> str:
         domains = FIELDS[key](self.inventory) if key in FIELDS else {}

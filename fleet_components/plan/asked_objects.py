@@ -67,7 +67,7 @@ class AskedObjects:
         labels = None if wanted.name else wanted.labels
         if labels is None or not labels.error:
             alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
-            yield from (one for one in alike if wanted.version in ("", one.version))
+            yield from (manifest for manifest in alike if wanted.version in ("", manifest.version))
 
     def is_cluster_scoped(self, wanted: AskedFor) -> bool:
         """Return whether the kind is known to be cluster-scoped."""
@@ -83,7 +83,7 @@ class AskedObjects:
         if kind is not None:
             return kind.namespaced
         alike = self.catalogue.alike(wanted.group, wanted.kind).manifests
-        return any(one.namespace for one in alike) if alike else None
+        return any(manifest.namespace for manifest in alike) if alike else None
 
     def missing(self, wanted: AskedFor) -> Missing:
         """Return why nothing is found."""
@@ -111,7 +111,12 @@ class AskedObjects:
         if self.partial:
             return self._unseen(attrs.evolve(wanted[0], namespace=namespace) if len(wanted) == 1 else None, namespace)
         what = f'there is no object in namespace "{namespace}"'
-        found = (one for each in wanted for one in self.found(attrs.evolve(each, namespace="")) if one.namespace)
+        found = (
+            manifest
+            for each in wanted
+            for manifest in self.found(attrs.evolve(each, namespace=""))
+            if manifest.namespace
+        )
         if elsewhere := next(found, None):
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
         return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces.words else ""
@@ -135,7 +140,7 @@ class AskedObjects:
         """
         if same := self.catalogue.alike(wanted.group, wanted.kind).named(wanted.name):
             # They are in the order of their namespaces.
-            elsewhere = few(same, show=lambda one: one.namespace)
+            elsewhere = few(same, show=lambda manifest: manifest.namespace)
             return _cluster_scoped(same) or f"there is one in namespace {elsewhere}"
         if versions := self._versions.get((wanted.kind, wanted.name, wanted.namespace)):
             return f"there is one of {few(sorted(versions))}"
@@ -147,14 +152,14 @@ class AskedObjects:
     def _written_otherwise(self, wanted: AskedFor) -> list[str]:
         """Return the versions in which such objects are written, if the version that is asked for is not among them."""
         known = self._versions.get((wanted.kind, wanted.name, wanted.namespace), ())
-        written = [one for one in known if one.rpartition("/")[0] == wanted.group]
-        return [] if any(one.rpartition("/")[2] == wanted.version for one in written) else sorted(written)
+        written = [text for text in known if text.rpartition("/")[0] == wanted.group]
+        return [] if any(text.rpartition("/")[2] == wanted.version for text in written) else sorted(written)
 
     def _names(self, wanted: AskedFor) -> Vocabulary:
         """Return the names of objects of a kind; sorted once, however many are missing."""
         key = wanted.group, wanted.kind, wanted.namespace or None
         if key not in self._known_names:
-            self._known_names[key] = Vocabulary(one.name for one in self.catalogue.alike(*key).manifests)
+            self._known_names[key] = Vocabulary(manifest.name for manifest in self.catalogue.alike(*key).manifests)
         return self._known_names[key]
 
     def _other_labels(self, labels: LabelSelector, start: str, here: Alike) -> Missing:
@@ -162,7 +167,7 @@ class AskedObjects:
         if labels.error:
             return f"selects nothing: {labels.error}", ""
         asked = labels.requirements()
-        unmet = [one for one in asked if not here.labels.meets(one)]
+        unmet = [requirement for requirement in asked if not here.labels.meets(requirement)]
         shown = ", ".join(map(show_requirement, unmet or asked))
         hint = values_of_label(unmet[0].key, here.labels, "they") if unmet else _listed(here)
         return f"{start} has {shown}", hint
@@ -176,37 +181,37 @@ class AskedObjects:
 
     @cached_property
     def _kinds(self) -> Vocabulary:
-        return Vocabulary(one.kind for one in self.catalogue.manifests)
+        return Vocabulary(manifest.kind for manifest in self.catalogue.manifests)
 
     @cached_property
     def _namespaces(self) -> Vocabulary:
-        return Vocabulary(one.namespace for one in self.catalogue.manifests if one.namespace)
+        return Vocabulary(manifest.namespace for manifest in self.catalogue.manifests if manifest.namespace)
 
     @cached_property
     def _namesakes(self) -> Mapping[tuple[str, str], list[Manifest]]:
         """Objects by name and namespace; an empty namespace stands for all."""
         found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-        for one in self.catalogue.manifests:
-            if one.api_version != API_VERSION:
-                for namespace in {one.namespace, ""}:
-                    found[one.name, namespace].append(one)
+        for manifest in self.catalogue.manifests:
+            if manifest.api_version != API_VERSION:
+                for namespace in {manifest.namespace, ""}:
+                    found[manifest.name, namespace].append(manifest)
         return dict(found)
 
     @cached_property
     def _versions(self) -> Mapping[tuple[str, str, str], set[str]]:
         """Each apiVersion of a kind, by name and namespace; an empty one stands for all."""
         found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-        for one in self.catalogue.manifests:
-            for name, namespace in product({one.name, ""}, {one.namespace, ""}):
-                found[one.kind, name, namespace].add(one.api_version)
+        for manifest in self.catalogue.manifests:
+            for name, namespace in product({manifest.name, ""}, {manifest.namespace, ""}):
+                found[manifest.kind, name, namespace].add(manifest.api_version)
         return dict(found)
 
 
 def _listed(alike: Alike) -> str:
-    return f"there is: {few(alike.manifests, show=lambda one: str(one.key))}" if alike else ""
+    return f"there is: {few(alike.manifests, show=lambda manifest: str(manifest.key))}" if alike else ""
 
 
 def _cluster_scoped(manifests: Sequence[Manifest]) -> str:
     """Return a hint if objects looked for in a namespace are cluster-scoped; empty otherwise."""
-    scoped = manifests and not any(one.namespace for one in manifests)
+    scoped = manifests and not any(manifest.namespace for manifest in manifests)
     return f"{manifests[0].kind} is cluster-scoped: a cluster-wide policy selects it" if scoped else ""

@@ -153,15 +153,15 @@ def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
     """Return what comes of objects that other resources of the stack may be."""
     taken: dict[Pair, str] = {}
     problems = _Problems(plan)
-    for pair, found in grouped(contests(plan), lambda one: one.pair).items():
-        patches = [one for one in found if one.claim.patch]
-        for one in patches:
-            if _is_there(plan, one, facts):
-                problems.warn(one, _PATCH)
-        owners = [one for one in found if not one.claim.patch]
+    for pair, found in grouped(contests(plan), lambda contest: contest.pair).items():
+        patches = [contest for contest in found if contest.claim.patch]
+        for contest in patches:
+            if _is_there(plan, contest, facts):
+                problems.warn(contest, _PATCH)
+        owners = [contest for contest in found if not contest.claim.patch]
         if pair in plan.standing:
             _judge_twins(plan, owners, facts, problems)
-        elif there := [one for one in owners if _is_there(plan, one, facts)]:
+        elif there := [owner for owner in owners if _is_there(plan, owner, facts)]:
             _judge_there(plan, there, facts, problems, taken)
         else:
             _judge_unknown(plan, owners, facts, problems, taken)
@@ -170,7 +170,7 @@ def judge_claims(plan: FleetPlan, facts: Facts) -> Judgement:
 
 def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> tuple[Problem, ...]:
     """Return refusals of objects that belong to a Helm release of the stack, which no alias takes along."""
-    releases = {(one.key.namespace, one.key.name): one for one in plan.past.others if one.key.kind == RELEASE}
+    releases = {(other.key.namespace, other.key.name): other for other in plan.past.others if other.key.kind == RELEASE}
     brought, problems = plan.brought if releases else {}, _Problems(plan)
     for cluster, key in arriving if releases else ():
         marks = value_at(facts.live((cluster, key)) or {}, ("metadata", "annotations")) or {}
@@ -184,34 +184,34 @@ def judge_releases(plan: FleetPlan, arriving: Iterable[Pair], facts: Facts) -> t
     return problems.judgement({}).refused
 
 
-def _is_there(plan: FleetPlan, one: Contest, facts: Facts) -> bool | None:
+def _is_there(plan: FleetPlan, contest: Contest, facts: Facts) -> bool | None:
     """Return whether the other resource is the object on the member; None if that is not known."""
-    claim, uid = one.claim, facts.uids.get(one.cluster)
-    standing = plan.standing.get(one.pair)
+    claim, uid = contest.claim, facts.uids.get(contest.cluster)
+    standing = plan.standing.get(contest.pair)
     if standing and standing.object_uid and claim.uid:
         return standing.object_uid == claim.uid
     known = plan.past.neighbours.get((claim.fleet, claim.cluster)) if claim.fleet else None
     if known and known.uid and uid:
         return known.uid == uid
-    live = facts.live(one.pair)
+    live = facts.live(contest.pair)
     if claim.uid and live and value_at(live, ("metadata", "uid")) == claim.uid:
         return True
     if claim.fleet:
-        return plan.shares(one.cluster, claim)
-    return _leads_elsewhere(one, facts)
+        return plan.shares(contest.cluster, claim)
+    return _leads_elsewhere(contest, facts)
 
 
-def _leads_elsewhere(one: Contest, facts: Facts) -> bool | None:
+def _leads_elsewhere(contest: Contest, facts: Facts) -> bool | None:
     """Return False if no provider of the program's own leads to the member; None if one may."""
-    uid = facts.uids.get(one.cluster)
+    uid = facts.uids.get(contest.cluster)
     return False if uid and facts.reach is not None and uid not in facts.reach else None
 
 
 def _judge_twins(plan: FleetPlan, found: Sequence[Contest], facts: Facts, problems: _Problems) -> None:
     """Judge an object that the state has as one of the fleet's, and under other URNs too."""
-    for one in found:
-        if _is_there(plan, one, facts) and not _wanted_by(one.claim, facts):
-            problems.refuse(one, _TWICE, "{forget}")
+    for contest in found:
+        if _is_there(plan, contest, facts) and not _wanted_by(contest.claim, facts):
+            problems.refuse(contest, _TWICE, "{forget}")
 
 
 def _judge_there(
@@ -222,24 +222,24 @@ def _judge_there(
     taken: dict[Pair, str],
 ) -> None:
     """Judge an object that stands on its member as other resources."""
-    if len({one.claim.urn for one in there}) > 1:
-        for one in there[1:]:
-            problems.refuse(one, _SEVERAL, "{forget}")
+    if len({contest.claim.urn for contest in there}) > 1:
+        for contest in there[1:]:
+            problems.refuse(contest, _SEVERAL, "{forget}")
         return
-    (one,) = there
-    if one.claim.fleet:
-        neighbour = _wanted_by(one.claim, facts)
+    (contest,) = there
+    if contest.claim.fleet:
+        neighbour = _wanted_by(contest.claim, facts)
         if neighbour is None:
-            taken[one.pair] = one.claim.urn
-        elif not plan.shares(one.cluster, one.claim):  # else it is refused before members are asked
+            taken[contest.pair] = contest.claim.urn
+        elif not plan.shares(contest.cluster, contest.claim):  # else it is refused before members are asked
             fleets = {"fleet": plan.options.fleet, "neighbour": neighbour.options.fleet}
-            problems.refuse(one, _BOTH, _BOTH_HINT, other=one.claim.subject, **fleets)
-    elif plan.takes_over(one.cluster, one.claim):
+            problems.refuse(contest, _BOTH, _BOTH_HINT, other=contest.claim.subject, **fleets)
+    elif plan.takes_over(contest.cluster, contest.claim):
         # If the program still declares it, the engine refuses the alias ("Duplicate resource
         # alias"): a program cannot see the resources that it declares at its top.
-        taken[one.pair] = one.claim.urn
+        taken[contest.pair] = contest.claim.urn
     else:
-        problems.refuse(one, _OWN, _OWN_HINT)
+        problems.refuse(contest, _OWN, _OWN_HINT)
 
 
 def _judge_unknown(
@@ -250,28 +250,28 @@ def _judge_unknown(
     taken: dict[Pair, str],
 ) -> None:
     """Judge an object of which it is not known whether other resources are it."""
-    unsure = [one for one in found if _is_there(plan, one, facts) is None]
-    named = [one for one in unsure if plan.takes_over(one.cluster, one.claim)]
+    unsure = [contest for contest in found if _is_there(plan, contest, facts) is None]
+    named = [contest for contest in unsure if plan.takes_over(contest.cluster, contest.claim)]
     if len(named) == 1 and _why(named[0], facts) in (facts.unasked, _NO_UID):
         taken[named[0].pair] = named[0].claim.urn  # the user says so
         return
-    for one in unsure:
-        if _wanted_by(one.claim, facts) is None:
-            problems.unsure(one, _why(one, facts), silent=one.cluster not in facts.asked)
+    for contest in unsure:
+        if _wanted_by(contest.claim, facts) is None:
+            problems.unsure(contest, _why(contest, facts), silent=contest.cluster not in facts.asked)
 
 
-def _why(one: Contest, facts: Facts) -> str:
-    if one.cluster not in facts.asked:
+def _why(contest: Contest, facts: Facts) -> str:
+    if contest.cluster not in facts.asked:
         return facts.unasked
-    if not one.claim.uid:
+    if not contest.claim.uid:
         return _NO_UID
-    return _OTHER_UID if facts.live(one.pair) else _GONE
+    return _OTHER_UID if facts.live(contest.pair) else _GONE
 
 
 def _wanted_by(claim: Claim, facts: Facts) -> FleetPlan | None:
     """Return the plan of the other fleet, if that goes on bringing the object."""
-    fleets = (one for one in facts.others if claim.fleet and one.is_called(claim.fleet))
-    return next((one for one in fleets if one.brings(claim)), None)
+    fleets = (other for other in facts.others if claim.fleet and other.is_called(claim.fleet))
+    return next((fleet for fleet in fleets if fleet.brings(claim)), None)
 
 
 _Found = tuple[Contest, str, str, tuple[tuple[str, str], ...]]
@@ -287,18 +287,18 @@ class _Problems:
         self._unknown: list[_Found] = []
         self._warned: list[_Found] = []
 
-    def refuse(self, one: Contest, what: str, hint: str, **words: str) -> None:
+    def refuse(self, contest: Contest, what: str, hint: str, **words: str) -> None:
         """Add a refusal."""
-        self._refused.append((one, what, hint, tuple(words.items())))
+        self._refused.append((contest, what, hint, tuple(words.items())))
 
-    def warn(self, one: Contest, what: str) -> None:
+    def warn(self, contest: Contest, what: str) -> None:
         """Add a warning."""
-        self._warned.append((one, what, "", ()))
+        self._warned.append((contest, what, "", ()))
 
-    def unsure(self, one: Contest, why: str, *, silent: bool) -> None:
+    def unsure(self, contest: Contest, why: str, *, silent: bool) -> None:
         """Add a refusal of what cannot be known."""
         found = self._unknown if silent else self._refused
-        found.append((one, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
+        found.append((contest, _UNKNOWN, _UNKNOWN_HINT, (("why", why),)))
 
     def judgement(self, taken: Mapping[Pair, str]) -> Judgement:
         """Return all of it."""
@@ -309,7 +309,7 @@ class _Problems:
         alike = grouped(found, lambda it: (it[0].key, it[0].subject, it[0].claim.urn, *it[1:]))
         for (key, subject, _, what, hint, more), each in alike.items():
             contest = each[0][0]
-            where, name = sorted(one.cluster for one, *_ in each), visible(contest.claim.name)
+            where, name = sorted(item.cluster for item, *_ in each), visible(contest.claim.name)
             words = {
                 "where": few(where),
                 "resource": _resource(contest.claim),

@@ -91,7 +91,7 @@ class Consignment:
     @property
     def keys(self) -> frozenset[ObjectKey]:
         """Keys of the objects, those of which only fields are set left out."""
-        return frozenset(one.manifest.key for one in self.objects if not one.patch)
+        return frozenset(consigned.manifest.key for consigned in self.objects if not consigned.patch)
 
 
 def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past: Past) -> Consignment:
@@ -107,14 +107,18 @@ def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided], past
         return Consignment()
     parts = Catalogue.of(source.given.manifests, []).split()
     every = list(_Reading(source, ways, parts, tuple(subjects)).objects())
-    hidden = tuple(one.manifest for one in every if _is_hidden(one.manifest))
-    found = (one for one in every if one.manifest not in hidden)
-    ordered = sorted(found, key=lambda one: (one.stage, str(one.manifest.key)))
-    jobs = {one.manifest.key: digest((one.manifest.data,)) for one in ordered if one.manifest.kind in _ONCE}
+    hidden = tuple(consigned.manifest for consigned in every if _is_hidden(consigned.manifest))
+    found = (consigned for consigned in every if consigned.manifest not in hidden)
+    ordered = sorted(found, key=lambda consigned: (consigned.stage, str(consigned.manifest.key)))
+    jobs = {
+        consigned.manifest.key: digest((consigned.manifest.data,))
+        for consigned in ordered
+        if consigned.manifest.kind in _ONCE
+    }
     # A hub deletes some once they are over: that a refresh does not find them is no reason to do them again.
-    over = tuple(key for key, said in jobs.items() if past.once.get(str(key)) == said and key not in past.on_hub)
-    sent = tuple(one for one in ordered if one.manifest.key not in over)
-    once = {str(key): said for key, said in jobs.items()}
+    over = tuple(key for key, made in jobs.items() if past.once.get(str(key)) == made and key not in past.on_hub)
+    sent = tuple(consigned for consigned in ordered if consigned.manifest.key not in over)
+    once = {str(key): made for key, made in jobs.items()}
     return Consignment(ways.hub, sent, tuple(_left_out(parts, ways, hidden)), hidden, once, over)
 
 
@@ -126,14 +130,14 @@ class _Reading:
     subjects: tuple[Decided, ...]
 
     def objects(self) -> Iterator[Consigned]:
-        policies = [one for one in self.parts.policies if self._goes(one)]
+        policies = [manifest for manifest in self.parts.policies if self._goes(manifest)]
         placed = dict(self._placed())
-        used = {one.namespace for one in (*policies, *placed.values())} - {""}
-        for one in self.parts.objects.manifests:
-            needed = one.kind == "Namespace" and one.name in used
-            if one.key in placed or needed or self._defines(one, placed.values()):
-                stage = Stage.CONTAINERS if one.kind in _CONTAINERS else Stage.OBJECTS
-                yield Consigned(attrs.evolve(one, data=_unawaited(as_sent(one))), stage)
+        used = {manifest.namespace for manifest in (*policies, *placed.values())} - {""}
+        for manifest in self.parts.objects.manifests:
+            needed = manifest.kind == "Namespace" and manifest.name in used
+            if manifest.key in placed or needed or self._defines(manifest, placed.values()):
+                stage = Stage.CONTAINERS if manifest.kind in _CONTAINERS else Stage.OBJECTS
+                yield Consigned(attrs.evolve(manifest, data=_unawaited(as_sent(manifest))), stage)
         for policy in policies:
             yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy))
         for member in self.parts.members:
@@ -142,9 +146,9 @@ class _Reading:
 
     def _placed(self) -> Iterator[tuple[ObjectKey, Manifest]]:
         """Yield the objects that placements select or policies claim, and that the hub places."""
-        for one in self.subjects:
-            if one.hub:
-                subject: Any = one.subject
+        for decided in self.subjects:
+            if decided.hub:
+                subject: Any = decided.subject
                 selected = subject.selected if isinstance(subject, PlacementSubject) else (subject.manifest,)
                 yield from ((manifest.key, manifest) for manifest in selected)
 
@@ -154,7 +158,7 @@ class _Reading:
         if definition.kind != "CustomResourceDefinition":
             return False
         defined = Catalogue((definition,))
-        return any(defined.defines(one.group, one.kind) for one in placed)
+        return any(defined.defines(manifest.group, manifest.kind) for manifest in placed)
 
     def _goes(self, policy: Manifest) -> bool:
         """Return whether a policy goes to the hub: with its placement, or as everything else there."""
@@ -225,17 +229,19 @@ def _is_hidden(manifest: Manifest) -> bool:
 def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[Problem]:
     """Yield warnings of what is in the source and goes neither to the hub nor to members by another way."""
     if hidden:
-        what = f"{few([str(one.key) for one in hidden])}: left on the hub as it is, because the source hides its data"
+        what = f"{few([str(manifest.key) for manifest in hidden])}: left on the hub as it is, because the source hides its data"
         yield attrs.evolve(hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject="")
-    given = [one for one in parts.policies if one.kind in APPROVALS and one.group in SYSTEMS[Way(ways.hub)]]
+    given = [policy for policy in parts.policies if policy.kind in APPROVALS and policy.group in SYSTEMS[Way(ways.hub)]]
     if given:
-        names = few([f"{one.namespace}/{one.name}".lstrip("/") for one in given])
+        names = few([f"{manifest.namespace}/{manifest.name}".lstrip("/") for manifest in given])
         what = f"{names}: approvals are given on the hub, which makes the requests: they do not go there"
         hint = "once it has asked: fleet approve --hub KUBECONFIG"
         yield attrs.evolve(given[0].problem(what, (), hint), subject=count(len(given), "approval"))
     foreign = [
-        one for one in parts.members if one.group not in SYSTEMS[Way(ways.hub)] and one.api_version != API_VERSION
+        member
+        for member in parts.members
+        if member.group not in SYSTEMS[Way(ways.hub)] and member.api_version != API_VERSION
     ]
     if foreign:
-        what = f"{few([one.name for one in foreign])}: of another system than the hub, so nothing of it goes there"
+        what = f"{few([manifest.name for manifest in foreign])}: of another system than the hub, so nothing of it goes there"
         yield attrs.evolve(foreign[0].problem(what, ("kind",), ""), subject=count(len(foreign), "member"))

@@ -26,7 +26,7 @@ def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
     return [
         keeper.roster({**plan.roster, "redacted": redacted}),
         *(keeper.member(member, _member(plan, member)) for member in plan.members),
-        *(resource for one in plan.subjects for resource in _subject(plan, one, keeper, redacted)),
+        *(resource for decided in plan.subjects for resource in _subject(plan, decided, keeper, redacted)),
     ]
 
 
@@ -66,12 +66,12 @@ def forecast_of(decided: Decided) -> dict[str, str]:
     """Return what is kept of a subject that a hub carries out, beside its decision, which is a forecast then."""
     if not decided.hub:
         return {}
-    keeps = decided.hub == Way.KARMADA and any(one.keeps for one in decided.deliveries.values())
+    keeps = decided.hub == Way.KARMADA and any(delivery.keeps for delivery in decided.deliveries.values())
     return {"delivery": decided.hub, **({"keeps": ALL} if keeps else {})}
 
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
     """Yield the standing objects of a revision whose content is not known."""
-    for one in plan.past.standing_on(decided.name, cluster):
-        outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if one.found else {}
-        yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, outputs)
+    for standing in plan.past.standing_on(decided.name, cluster):
+        outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if standing.found else {}
+        yield StoredResource(standing.urn, names.Urn.parse(standing.urn).type, {}, outputs)

@@ -106,9 +106,9 @@ class Coverage:
     def __init__(self, decided: Iterable[Decided], unseen: Iterable[Standing]) -> None:
         self._wanted: dict[ObjectKey, list[tuple[str, set[str]]]] = defaultdict(list)
         self.twice: list[tuple[str, ObjectKey, list[str]]] = []
-        for one in decided:
-            for keys, clusters in _alike(one):
-                self._add(one.name, keys, clusters)
+        for item in decided:
+            for keys, clusters in _alike(item):
+                self._add(item.name, keys, clusters)
         for standing in unseen:
             self._wanted[standing.key].append((standing.subject, {standing.cluster}))
 
@@ -127,7 +127,7 @@ class Coverage:
 
     def wants(self, subject: str, cluster: str, key: ObjectKey) -> bool:
         """Return whether a subject wants an object on a member, alone or with others."""
-        return any(one == subject and cluster in clusters for one, clusters in self._wanted.get(key, ()))
+        return any(text == subject and cluster in clusters for text, clusters in self._wanted.get(key, ()))
 
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
         """Yield the objects that several subjects bring to one member, with the subjects and the members."""
@@ -150,8 +150,8 @@ def departures(past: Past, coverage: Coverage, members: Mapping[str, str]) -> It
         coverage: what is wanted.
         members: the state of each member: ``member`` or ``lost``.
     """
-    owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing if not one.gone)
-    leaving = [(one, owner) for one, owner in owned if not coverage.wants(one.subject, one.cluster, one.key)]
+    owned = ((item, coverage.owner(item.cluster, item.key)) for item in past.standing if not item.gone)
+    leaving = [(item, owner) for item, owner in owned if not coverage.wants(item.subject, item.cluster, item.key)]
     for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
         fate = Fate.MOVED if owner else _fate(standing, past, members)
         yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
@@ -163,7 +163,7 @@ def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[De
     After an update that broke, the state may still have some of them: those are departures of their
     subject.
     """
-    stood = {(one.cluster, one.key) for one in past.standing}
+    stood = {(standing.cluster, standing.key) for standing in past.standing}
     for member in reached:
         known = past.members.get(member)
         for text in known.forgotten if known else ():
@@ -184,7 +184,7 @@ def undone(
         keep: True if cluster-scoped objects always stay.
         reporting: subjects whose objects are compared only, so that nothing of them is ever deleted.
     """
-    stood = {(one.cluster, one.key) for one in past.standing}
+    stood = {(standing.cluster, standing.key) for standing in past.standing}
     for name, record in sorted(past.records.items()):
         if name in reporting:
             continue
@@ -202,18 +202,18 @@ def undone(
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
     """Yield the objects that the provider has to delete and create anew because of this update."""
-    stood = {(one.cluster, one.key): one for one in past.standing if not one.gone}
+    stood = {(item.cluster, item.key): item for item in past.standing if not item.gone}
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
-    for one in decided:
-        for cluster, delivery in one.deliveries.items():
-            pairs = [(cluster, key) for key in one.keys(cluster)]
+    for item in decided:
+        for cluster, delivery in item.deliveries.items():
+            pairs = [(cluster, key) for key in item.keys(cluster)]
             there = [stood[pair] for pair in pairs if pair in stood]
             recorded = {standing.key: standing.recorded for standing in there if standing.recorded}
             for key, forced in forced_of(recorded, delivery.written).items():
-                yield Replacement(one.name, cluster, key, *forced)
+                yield Replacement(item.name, cluster, key, *forced)
             owners = {standing.key: standing.subject for standing in there if not standing.recorded}
             for owner in sorted(set(owners.values())):
-                before = old_objects(past, one, owner, cluster)
+                before = old_objects(past, item, owner, cluster)
                 if before is delivery.objects:
                     continue
                 # By identity: members share their content, so it is compared once. The value keeps ``before`` alive,
@@ -223,7 +223,7 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                     seen[pair] = before, _forced(before, delivery.objects)
                 for key, forced in seen[pair][1].items():
                     if owners.get(key) == owner:
-                        yield Replacement(one.name, cluster, key, *forced)
+                        yield Replacement(item.name, cluster, key, *forced)
 
 
 def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standing]:
@@ -235,22 +235,22 @@ def perhaps_gone(past: Past, clusters: Mapping[str, Cluster]) -> Iterator[Standi
     """
     sent: dict[tuple[str, str], Mapping[ObjectKey, Mapping[str, Any]]] = {}
     stopped: dict[str, Collection[str]] = {}
-    for one in past.standing:
-        record, cluster = past.records.get(one.subject), clusters.get(one.cluster)
-        placed = record.decisions.get(one.cluster) if record else None
-        if record is None or placed is None or cluster is None or one.recorded is None or one.gone:
+    for standing in past.standing:
+        record, cluster = past.records.get(standing.subject), clusters.get(standing.cluster)
+        placed = record.decisions.get(standing.cluster) if record else None
+        if record is None or placed is None or cluster is None or standing.recorded is None or standing.gone:
             continue
-        if (one.subject, one.cluster) not in sent:
+        if (standing.subject, standing.cluster) not in sent:
             objects = record.objects(placed, cluster)
-            sent[one.subject, one.cluster] = by_key(objects)
-        if one.subject not in stopped:
-            stopped[one.subject] = stopped_at(past.done.get(one.subject, {}), record.decisions)
-        data = sent[one.subject, one.cluster].get(one.key)
+            sent[standing.subject, standing.cluster] = by_key(objects)
+        if standing.subject not in stopped:
+            stopped[standing.subject] = stopped_at(past.done.get(standing.subject, {}), record.decisions)
+        data = sent[standing.subject, standing.cluster].get(standing.key)
         if data is None:
             continue
-        unwritten = one.cluster in stopped[one.subject] and one.recorded.beside(data) is not data
-        if unwritten or forced_of({one.key: one.recorded}, (data,)):
-            yield one
+        unwritten = standing.cluster in stopped[standing.subject] and standing.recorded.beside(data) is not data
+        if unwritten or forced_of({standing.key: standing.recorded}, (data,)):
+            yield standing
 
 
 def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -298,8 +298,8 @@ def forced_of(recorded: Mapping[ObjectKey, Recorded], now: Objects) -> Forced:
     """Return the same for objects that the state records one by one."""
     found = {}
     for data in now if recorded else ():
-        if one := recorded.get(key := Manifest(data).key):
-            found[key] = _fixed(one.as_compared(data), one.beside(data), data)
+        if item := recorded.get(key := Manifest(data).key):
+            found[key] = _fixed(item.as_compared(data), item.beside(data), data)
     return {key: forced for key, forced in found.items() if forced[0]}
 
 
@@ -327,13 +327,13 @@ def _fate(standing: Standing, past: Past, members: Mapping[str, str]) -> Fate:
 def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
     """Yield the standing objects on members that stay on a revision whose content is not known."""
     hidden = {
-        (one.name, cluster)
-        for one in subjects
-        if one.record.hidden() and not one.subject.reports
-        for cluster, placed in one.record.decisions.items()
-        if not one.record.knows(placed)
+        (decided.name, cluster)
+        for decided in subjects
+        if decided.record.hidden() and not decided.subject.reports
+        for cluster, placed in decided.record.decisions.items()
+        if not decided.record.knows(placed)
     }
-    return (one for one in past.standing if (one.subject, one.cluster) in hidden)
+    return (standing for standing in past.standing if (standing.subject, standing.cluster) in hidden)
 
 
 def _alike(decided: Decided) -> Iterator[tuple[list[ObjectKey], set[str]]]:

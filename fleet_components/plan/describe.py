@@ -65,8 +65,8 @@ def heading(decided: Decided) -> str:
     """Return the heading above the lines of a subject: its key, where it is written, and what else decides on it."""
     subject = decided.subject
     written = f" ({subject.origin})" if subject.origin else ""
-    said = (f"forecast of the hub of {NAMES[decided.hub]}" if decided.hub else "", subject.decided_by)
-    return f"{subject.key}{written}:{''.join(f' {words}' for words in said if words)}"
+    notes = (f"forecast of the hub of {NAMES[decided.hub]}" if decided.hub else "", subject.decided_by)
+    return f"{subject.key}{written}:{''.join(f' {words}' for words in notes if words)}"
 
 
 def describe_subject(plan: FleetPlan, decided: Decided) -> tuple[list[str], list[str]]:
@@ -95,7 +95,11 @@ def not_fulfilled(decided: Decided) -> str:
 def _reasons(decided: Decided) -> dict[str, str]:
     """Return why each member joins, leaves or is updated."""
     chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
-    explained = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
+    explained = (
+        {explanation.cluster: explanation for explanation in decided.subject.explain(decided.outcome, chosen).members}
+        if chosen
+        else {}
+    )
     picked = {member: _joins(decided, member, explained.get(member)) for member in chosen}
     updated = [member for member, entry in decided.entries.items() if entry.change is Change.UPDATE]
     return picked | {member: _what_changes(decided, member) for member in updated}
@@ -125,7 +129,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     """Yield the differences between two revisions."""
     if old is None or old == new:
         return
-    contents = [decided.record.content(one) or decided.before.content(one) for one in (old, new)]
+    contents = [decided.record.content(number) or decided.before.content(number) for number in (old, new)]
     if None in contents:
         return
     was, now = (by_key(content or ()) for content in contents)
@@ -152,9 +156,9 @@ def describe_division(decided: Decided) -> Sequence[str]:
 def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     """Yield one line for the objects that share fate and members."""
     members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
-    for one in departures:
-        found = one.found and one.fate is Fate.KEPT
-        members[one.fate, one.subject, one.owner, found, str(one.key)].append(one.cluster)
+    for departure in departures:
+        found = departure.found and departure.fate is Fate.KEPT
+        members[departure.fate, departure.subject, departure.owner, found, str(departure.key)].append(departure.cluster)
     alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
     for (fate, subject, to, found, key), clusters in sorted(members.items()):
         alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
@@ -196,16 +200,16 @@ _ON_HUB = "; it is deleted from the hub and created anew there, and the hub take
 def _replaced(plan: FleetPlan) -> Iterator[Line]:
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     through_hubs = {decided.name for decided in plan.subjects if decided.hub}
-    for one in plan.replacements:
-        why = _why_anew(one) + (_ON_HUB if one.subject in through_hubs else "")
-        found[str(one.key), one.subject, why].append(one.cluster)
+    for replacement in plan.replacements:
+        why = _why_anew(replacement) + (_ON_HUB if replacement.subject in through_hubs else "")
+        found[str(replacement.key), replacement.subject, why].append(replacement.cluster)
     for (key, subject, why), clusters in sorted(found.items()):
         text = f"{key} of {subject} on {few(clusters)}: replaced, because {why}"
         yield Line("lost", text)
 
 
-def _why_anew(one: Replacement) -> str:
+def _why_anew(replacement: Replacement) -> str:
     """Return why an object is made anew: fields that no API server changes, else those that the provider does not."""
-    if one.refused:
-        return f"{', '.join(one.refused)} cannot be changed in place"
-    return f"Pulumi's provider does not change {', '.join(one.fields)} in place"
+    if replacement.refused:
+        return f"{', '.join(replacement.refused)} cannot be changed in place"
+    return f"Pulumi's provider does not change {', '.join(replacement.fields)} in place"

@@ -56,7 +56,7 @@ class Deviation:
     @property
     def rules(self) -> Iterator[Rule]:
         """The rules behind it."""
-        yield from (one.rule for one in self.fields)
+        yield from (field.rule for field in self.fields)
         yield from [self.deleted] if self.deleted else []
 
 
@@ -74,10 +74,10 @@ def deviations(objects: Objects, results: Sequence[Overridden], place: Place) ->
         if result.data is None and result.steps:
             found.append(Deviation(key, deleted=_rule(result.steps[-1], place)))
         elif fields := tuple(
-            OverriddenField(one.difference, _rule(one.step, place)) for one in attributed(data, result)
+            OverriddenField(item.difference, _rule(item.step, place)) for item in attributed(data, result)
         ):
             found.append(Deviation(key, fields))
-    return tuple(sorted(found, key=lambda one: one.key))
+    return tuple(sorted(found, key=lambda deviation: deviation.key))
 
 
 def _rule(step: Step, place: Place) -> Rule:

@@ -15,7 +15,9 @@ def left_alone(plan: FleetPlan, decided: Decided) -> dict[str, Objects]:
     They are those of a placement with ``whenToApply: IfNotDrifted`` whose content is what the last update has sent.
     Where that update broke, everything is written.
     """
-    stopping = {cluster for cluster, one in decided.deliveries.items() if one.mode.stops_at_drift and one.written}
+    stopping = {
+        cluster for cluster, delivery in decided.deliveries.items() if delivery.mode.stops_at_drift and delivery.written
+    }
     if not stopping:
         return {}
     sent: dict[tuple[str, ObjectKey], object] = {

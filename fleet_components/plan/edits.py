@@ -20,8 +20,8 @@ _LABELS = {"region": REGION_LABELS[0], "zones": ZONE_LABEL}
 
 def as_written(inventory: Inventory, edits: Edits) -> Edits | None:
     """Return edits as the objects of their members have the fields; None if one has no such field."""
-    found = [_as_written(inventory.clusters[inventory.position(one.member) or 0], one) for one in edits]
-    return None if None in found else tuple(one for one in found if one is not None)
+    found = [_as_written(inventory.clusters[inventory.position(edit.member) or 0], edit) for edit in edits]
+    return None if None in found else tuple(edit for edit in found if edit is not None)
 
 
 def _as_written(cluster: Cluster, edit: Edit) -> Edit | None:
@@ -133,7 +133,7 @@ def _unknown(edit: Edit) -> FleetError:
 
 def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str, str]:
     """Return the values with one of them set, or without it for None."""
-    others = {name: one for name, one in values.items() if name != key}
+    others = {name: text for name, text in values.items() if name != key}
     return others if value is None else {**values, key: value}
 
 

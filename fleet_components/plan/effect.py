@@ -150,14 +150,14 @@ class Found:
         refused = self.entry.effect is Effect.REFUSED
         what = "is not carried out by this version" if refused else "has no effect"
         hint = self.entry.hint.replace("{name}", self.manifest.name)
-        return self.manifest.problem(self._said(f"{what}: {self.entry.reason}", others), self.path, hint)
+        return self.manifest.problem(self._stated(f"{what}: {self.entry.reason}", others), self.path, hint)
 
     def left_out(self, others: str = "") -> Problem:
         """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as for a problem."""
-        what = self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
+        what = self._stated(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
         return self.manifest.problem(what, self.path, self.entry.hint if self.entry.unless else "")
 
-    def _said(self, what: str, others: str) -> str:
+    def _stated(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)
         value = f"{_CREDENTIALS.sub('[secret]@', json.dumps(self.value, ensure_ascii=False))} " if scalar else ""
         return f"{value}{what}" + (f"; the same in {others}" if others else "")

@@ -42,19 +42,19 @@ def without_effect(
             alike.add(trial.alike(member))
             there = Tried(trial, member)
             results = there.results()
-            vain, free = _vain(there, results, here, alone)
-            most -= len(vain) * sum(len(result.steps) for result in results)
+            idle, free = _without_effect(there, results, here, alone)
+            most -= len(idle) * sum(len(result.steps) for result in results)
             for part in here:
-                if part not in free and (part not in vain or most < 0):
+                if part not in free and (part not in idle or most < 0):
                     del open_[part]
-                    if part in vain:
+                    if part in idle:
                         untried.add(part)
                 elif open_[part] is None:
                     open_[part] = there
     return open_, untried
 
 
-def _vain(
+def _without_effect(
     there: Tried, results: Sequence[Overridden], parts: Collection[Part], alone: Collection[Part]
 ) -> tuple[set[Part], set[Part]]:
     """Return the parts that make no difference in one place: those of which that was tried, and

@@ -153,7 +153,7 @@ def unheeded(
                 refused.append(found.problem())
             elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
                 alike.setdefault((found.entry, manifest.kind, heeded), []).append(found)
-    return refused, [_one_of(found, heeded=heeded) for (_, _, heeded), found in alike.items()]
+    return refused, [_choice_of(found, heeded=heeded) for (_, _, heeded), found in alike.items()]
 
 
 @cache
@@ -174,9 +174,9 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
                 yield found
 
 
-def _one_of(found: list[Found], *, heeded: bool) -> Problem:
+def _choice_of(found: list[Found], *, heeded: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
-    others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
-    said = first.left_out if heeded else first.problem
-    return said(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))
+    others = {str(item.manifest.key): item.manifest for item in found if item.manifest.key != first.manifest.key}
+    describe = first.left_out if heeded else first.problem
+    return describe(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

@@ -101,7 +101,9 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
         before = subject.RECORD.from_wire(olds if given is None else given)
         before = before if given is not None else before.renamed(lambda name: current.get(name, name))
     except MisfitError as misfit:
-        raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
+        raise FleetError(
+            Problem(problem.what, problem.path, MEND, subject.name) for problem in misfit.problems
+        ) from None
     # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.
     record = decided.record if decided and decided.before == before else subject.decide(before).record
     if record.decided() != wire["decided"]:

@@ -35,7 +35,7 @@ from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.lookalikes import lookalikes
 from fleet_components.plan.lost import member_states
-from fleet_components.plan.moving import former_ways
+from fleet_components.plan.moving import previous_ways
 from fleet_components.plan.on_hub import as_carried_out, with_unapplied
 from fleet_components.plan.options import Options
 from fleet_components.plan.own_outputs import LOST
@@ -81,16 +81,16 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     options = _loaded(options, of_options)
     members = _members(source, past, options, of_options)
     reached = {name: state for name, state in members.items() if state != LOST}
-    found = find_renames([one.key for one in source.placements], members, past, options)
+    found = find_renames([placement.key for placement in source.placements], members, past, options)
     of_options += (*found.problems, *unknown_checks(options.skip_checks))
     renames = found.renames
     # Renamed first: ``reached`` holds the current names.
-    inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
+    inventory = Inventory((cluster for cluster in source.clusters if cluster.name in reached), options.as_of)
     past = past.renamed(renames.members, renames.placements)
-    by_name = {one.name: one for one in inventory.clusters}
+    by_name = {cluster.name: cluster for cluster in inventory.clusters}
     past = as_carried_out(past.compared(by_name), by_name).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
-    ways = ways.held(former_ways(past)) if options.moving else ways
+    ways = ways.held(previous_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
     placements = _decided(
@@ -112,7 +112,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     coverage = Coverage(subjects, unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members))
     keep = options.settings.keep_cluster_resources
-    reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
+    reporting = past.reporting.union(decided.name for decided in subjects if decided.subject.reports)
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
     partial = bool(options.hub)
@@ -172,7 +172,9 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
     if not source.clusters:
         hint = "add MemberCluster objects, as a hub exports them"
         yield Problem("there is no member", hint=hint, file=source.given.location, follows=True)
-    if not source.placements and not any(one.kind in (PROPAGATION, CLUSTER_PROPAGATION) for one in source.policies):
+    if not source.placements and not any(
+        manifest.kind in (PROPAGATION, CLUSTER_PROPAGATION) for manifest in source.policies
+    ):
         hint = "add a ClusterResourcePlacement or ResourcePlacement"
         yield Problem("there is no placement", hint=hint, file=source.given.location, follows=True)
     if not source.catalogue.manifests:
@@ -274,7 +276,7 @@ def _templates(
             decided: Decided = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
             found[workload.key] = decided.by_hub() if hub else decided
         except FleetError as error:
-            problems += (attrs.evolve(one, subject=one.subject or subject.name) for one in error.problems)
+            problems += (attrs.evolve(problem, subject=problem.subject or subject.name) for problem in error.problems)
         except UnreadableMemberError:
             problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
@@ -322,11 +324,11 @@ def _as_applied(
     provider, which deletes the object there and creates it anew: the hub takes it from its members
     in between.
     """
-    found = grouped(replacements(subjects, past), lambda one: one.subject)
+    found = grouped(replacements(subjects, past), lambda replacement: replacement.subject)
     if options.hub:
-        return tuple(with_unapplied(one, found.get(one.name, ())) for one in subjects), ()
-    applied = (with_unapplied(one, ()) if one.hub else one for one in subjects)
-    return tuple(applied), tuple(one for some in found.values() for one in some)
+        return tuple(with_unapplied(decided, found.get(decided.name, ())) for decided in subjects), ()
+    applied = (with_unapplied(decided, ()) if decided.hub else decided for decided in subjects)
+    return tuple(applied), tuple(replacement for some in found.values() for replacement in some)
 
 
 def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:

@@ -44,14 +44,14 @@ class StoredFleets:
         """Return the fleets in a state."""
         rosters, stacks = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
         members: dict[str, set[str]] = defaultdict(set)
-        for one in resources:
-            if one.type == names.MEMBER:
-                fleet, _, member = Urn.parse(one.urn).name.rpartition("/")
+        for resource in resources:
+            if resource.type == names.MEMBER:
+                fleet, _, member = Urn.parse(resource.urn).name.rpartition("/")
                 members[fleet].add(member)
-            elif one.type == names.ROSTER:
-                fleet, listed = Urn.parse(one.urn).name, one.outputs.get("members")
+            elif resource.type == names.ROSTER:
+                fleet, listed = Urn.parse(resource.urn).name, resource.outputs.get("members")
                 rosters[fleet] = frozenset(listed if isinstance(listed, Mapping) else ())
-                stacks[fleet] = frozenset(each.rpartition("/")[2] for each in stacks_in(one.outputs))
+                stacks[fleet] = frozenset(each.rpartition("/")[2] for each in stacks_in(resource.outputs))
         return cls(rosters, stacks, {fleet: frozenset(known) for fleet, known in members.items()})
 
     @property
@@ -68,7 +68,7 @@ class StoredFleets:
 
     def also_called(self, fleet: str) -> list[str]:
         """Return the names that an update which broke has given a fleet."""
-        return sorted(one for one in self.members if one != fleet and self.passed(fleet, one))
+        return sorted(member for member in self.members if member != fleet and self.passed(fleet, member))
 
     def left_by(self, fleet: str, elsewhere: Collection[str], stack: str) -> list[str]:
         """Return the fleets of the state that a fleet without a roster may be under another name.
@@ -80,11 +80,11 @@ class StoredFleets:
         """
         left = sorted(self.names - {fleet, *elsewhere})
         if fleet in self.members:  # of its own, or of one that an update was renaming when it broke
-            return [one for one in left if self.passed(one, fleet)]
+            return [text for text in left if self.passed(text, fleet)]
         # A name that an update which broke has given another fleet is none of its own.
-        left = [one for one in left if not any(self.passed(old, one) for old in self.rosters)]
+        left = [text for text in left if not any(self.passed(old, text) for old in self.rosters)]
         # A fleet that is called as the stack was called once, where the new one is called as the stack is.
-        as_stack = [one for one in left if fleet == stack and one in self.stacks.get(one, ())]
+        as_stack = [text for text in left if fleet == stack and text in self.stacks.get(text, ())]
         return as_stack if len(as_stack) == 1 else left
 
 
@@ -92,7 +92,7 @@ def stacks_in(roster: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the stack that the outputs of a roster have, as ``organization/project/stack``."""
     listed = roster.get("stacks")
     known = listed if isinstance(listed, list | tuple) else ()
-    return frozenset(str(one) for one in (*known, stack_of(str(roster.get("manager") or ""))) if one)
+    return frozenset(str(item) for item in (*known, stack_of(str(roster.get("manager") or ""))) if item)
 
 
 @attrs.define
@@ -104,12 +104,12 @@ class DeclaredFleets:
 
     Attributes:
         names: their names.
-        former: the fleet that had each former name.
+        previous: the fleet that had each former name.
         guessed: former names that nobody has said.
     """
 
     names: set[str] = attrs.field(factory=set)
-    former: dict[str, str] = attrs.field(factory=dict)
+    previous: dict[str, str] = attrs.field(factory=dict)
     guessed: set[str] = attrs.field(factory=set)
 
     def declare(self, fleet: str) -> None:
@@ -119,32 +119,32 @@ class DeclaredFleets:
             FleetError: its name was taken for the former one of another fleet.
         """
         self.names.add(fleet)
-        if by := self.former.get(fleet):
+        if by := self.previous.get(fleet):
             raise FleetError([Problem(_TAKEN.format(by=by), (), _TAKEN_HINT.format(by=by), f"fleet {fleet}")])
 
-    def former_names(self, fleet: str, said: Sequence[str], stored: StoredFleets, stack: str) -> tuple[str, ...]:
+    def earlier_names(self, fleet: str, given: Sequence[str], stored: StoredFleets, stack: str) -> tuple[str, ...]:
         """Return the names that the state has for a declared fleet beside its own.
 
         Args:
             fleet: the name of the fleet.
-            said: its former names according to the program and the configuration.
+            given: its former names according to the program and the configuration.
             stored: the fleets in the state.
             stack: the name of the stack, without organization and project.
 
         Raises:
             FleetError: it may be one of several fleets under another name, and nobody says which.
         """
-        elsewhere = {*self.names, *self.former} - {fleet}
+        elsewhere = {*self.names, *self.previous} - {fleet}
         found: list[str] = []
         if fleet not in stored.rosters:
-            found = [one for one in said if one in stored.names and one not in elsewhere]
+            found = [text for text in given if text in stored.names and text not in elsewhere]
             if not found:
                 found = stored.left_by(fleet, elsewhere, stack)
                 self.guessed.update(found)
-        if len(found) > 1 and not said:
+        if len(found) > 1 and not given:
             what = _AMBIGUOUS.format(names=", ".join(found))
             raise FleetError([Problem(what, (), _AMBIGUOUS_HINT, f"fleet {fleet}")])
-        also = [other for one in (fleet, *found) for other in stored.also_called(one) if other != fleet]
+        also = [other for text in (fleet, *found) for other in stored.also_called(text) if other != fleet]
         known = tuple(dict.fromkeys((*found, *also)))
-        self.former.update(dict.fromkeys(known, fleet))
+        self.previous.update(dict.fromkeys(known, fleet))
         return known

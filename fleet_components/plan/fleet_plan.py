@@ -120,19 +120,19 @@ class FleetPlan:
 
     def of(self, component: str) -> tuple[Decided, ...]:
         """Return the subjects of one component type: ``Placement`` or ``Template``."""
-        return tuple(one for one in self.subjects if component == one.subject.COMPONENT)
+        return tuple(decided for decided in self.subjects if component == decided.subject.COMPONENT)
 
     @cached_property
     def gone(self) -> tuple[str, ...]:
         """Names of the placements and templates of the past that are no longer in the source."""
-        known = {one.name for one in self.subjects}
-        return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
+        known = {decided.name for decided in self.subjects}
+        return tuple(sorted({*self.past.records, *(standing.subject for standing in self.past.standing)} - known))
 
     @property
     def handed_over(self) -> frozenset[str]:
         """Subjects of the past whose objects all move to other fleets of the program."""
-        stays = {one.subject for one in self.departures if not one.fleet}
-        return frozenset(one.subject for one in self.departures) - stays
+        stays = {departure.subject for departure in self.departures if not departure.fleet}
+        return frozenset(departure.subject for departure in self.departures) - stays
 
     @property
     def changes(self) -> bool:
@@ -144,24 +144,27 @@ class FleetPlan:
             or any(self.past.drops(name, self.options.confirm) for name in self.past.lost)
             or (self.past.waiting, self.past.held) != (self.waiting, self.held)
             or self.past.settings != self.options.settings
-            or any(one.changes or self.asks_otherwise(one) for one in self.subjects)
+            or any(decided.changes or self.asks_otherwise(decided) for decided in self.subjects)
             or any(map(self.is_unfinished, self.subjects))
         )
 
     def is_unfinished(self, decided: Decided) -> bool:
         """Return whether objects of a subject are missing, or the last update ended in the middle of some."""
         return bool(decided.missing) or any(
-            one.gone or one.interrupted
+            standing.gone or standing.interrupted
             for cluster in decided.record.decisions
-            for one in self.past.standing_on(decided.name, cluster)
+            for standing in self.past.standing_on(decided.name, cluster)
         )
 
     @property
     def moves_members(self) -> bool:
         """True if an update would change objects on members itself, apart from what a hub does there."""
-        by_hub = {one.name for one in self.subjects if one.hub}
-        touched = {*(one.subject for one in self.departures), *(one.subject for one in self.replacements)}
-        return bool(touched - by_hub) or any(one.changes for one in self.subjects if not one.hub)
+        by_hub = {decided.name for decided in self.subjects if decided.hub}
+        touched = {
+            *(departure.subject for departure in self.departures),
+            *(replacement.subject for replacement in self.replacements),
+        }
+        return bool(touched - by_hub) or any(decided.changes for decided in self.subjects if not decided.hub)
 
     def asks_otherwise(self, decided: Decided) -> bool:
         """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
@@ -197,7 +200,7 @@ class FleetPlan:
     @cached_property
     def standing(self) -> Mapping[Pair, Standing]:
         """Standing objects, by member and object."""
-        return {(one.cluster, one.key): one for one in self.past.standing}
+        return {(standing.cluster, standing.key): standing for standing in self.past.standing}
 
     @cached_property
     def unsettled(self) -> frozenset[Pair]:
@@ -206,37 +209,37 @@ class FleetPlan:
 
     @cached_property
     def _found(self) -> frozenset[Pair]:
-        return frozenset((one.cluster, one.key) for one in self.past.standing if one.found)
+        return frozenset((standing.cluster, standing.key) for standing in self.past.standing if standing.found)
 
     @cached_property
     def leaving(self) -> Mapping[str, list[Departure]]:
         """Departures by the subject that brought the object."""
-        return grouped(self.departures, lambda one: one.subject)
+        return grouped(self.departures, lambda departure: departure.subject)
 
     @cached_property
     def left(self) -> frozenset[Pair]:
         """Objects that their subject no longer brings to a member, by member and object."""
-        return frozenset((one.cluster, one.key) for one in self.departures)
+        return frozenset((departure.cluster, departure.key) for departure in self.departures)
 
     @cached_property
     def replacing(self) -> Mapping[str, list[Replacement]]:
         """Replacements by the subject that brings the object."""
-        return grouped(self.replacements, lambda one: one.subject)
+        return grouped(self.replacements, lambda replacement: replacement.subject)
 
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
         """Objects that are deleted and created anew, by member and object."""
-        return {(one.cluster, one.key): one for one in self.replacements}
+        return {(replacement.cluster, replacement.key): replacement for replacement in self.replacements}
 
     @cached_property
     def brought(self) -> Mapping[Pair, Decided]:
         """The subject that brings each object to a member itself, by member and object."""
         return {
-            (cluster, key): one
-            for one in self.subjects
-            if not one.hub and not one.subject.reports
-            for cluster in one.deliveries
-            for key in one.keys(cluster)
+            (cluster, key): decided
+            for decided in self.subjects
+            if not decided.hub and not decided.subject.reports
+            for cluster in decided.deliveries
+            for key in decided.keys(cluster)
         }
 
     @cached_property
@@ -245,9 +248,9 @@ class FleetPlan:
 
         They are those of the program that the options name, and those of other fleets on the same cluster.
         """
-        by_key = grouped((one for one in self.past.others if not one.patch), lambda one: one.key)
+        by_key = grouped((other for other in self.past.others if not other.patch), lambda claim: claim.key)
         found = {
-            pair: tuple(one for one in by_key.get(pair[1], ()) if self._takes(pair[0], one))
+            pair: tuple(claim for claim in by_key.get(pair[1], ()) if self._takes(pair[0], claim))
             for pair in (self.brought if by_key else ())
             if pair not in self.standing
         }
@@ -264,12 +267,12 @@ class FleetPlan:
 
     def takes_over(self, member: str, claim: Claim) -> bool:
         """Return whether the options name a resource as one that the fleet takes over on a member."""
-        return any(fnmatchcase(claim.name, one) for one in self.options.takes_over.get(member, ()))
+        return any(fnmatchcase(claim.name, text) for text in self.options.takes_over.get(member, ()))
 
     def leaves_alone(self, member: str, claim: Claim) -> bool:
         """Return whether the options name a resource as none of a member's: it begins with ``!`` there."""
         patterns = self.options.takes_over.get(member, ())
-        return any(fnmatchcase(f"!{claim.name}", one) for one in patterns if one.startswith("!"))
+        return any(fnmatchcase(f"!{claim.name}", pattern) for pattern in patterns if pattern.startswith("!"))
 
     def shares(self, member: str, claim: Claim) -> bool | None:
         """Return whether another fleet has an object on the same cluster; None if that is not known beforehand.
@@ -294,10 +297,10 @@ class FleetPlan:
     def hidden(self) -> tuple[Problem, ...]:
         """Problems of subjects that keep an old revision on some members while the state hides its content."""
         return tuple(
-            _lacking(one, revision, self.options.hub)
-            for one in self.subjects
-            if not one.hub
-            for revision in one.record.hidden()[:1]
+            _lacking(decided, revision, self.options.hub)
+            for decided in self.subjects
+            if not decided.hub
+            for revision in decided.record.hidden()[:1]
         )
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
@@ -348,16 +351,19 @@ class FleetPlan:
         known = self.past.members.get(member, KnownMember())
         if member in self.past.lost and self.past.drops(member, self.options.confirm):
             known = KnownMember()
-        stood = [one for one in self._stood.get(member, ()) if not one.hub]
-        kept = {*known.kept, *(one.written for one in stood if one.kept)}
-        forgotten = {*known.forgotten, *(one.written for one in stood)} - kept
+        stood = [standing for standing in self._stood.get(member, ()) if not standing.hub]
+        kept = {*known.kept, *(standing.written for standing in stood if standing.kept)}
+        forgotten = {*known.forgotten, *(standing.written for standing in stood)} - kept
         done = {name: here[member] for name, here in self.past.done.items() if member in here}
-        ran = {**known.ran, **{name: done[name] for name in sorted({one.subject for one in stood} & done.keys())}}
+        ran = {
+            **known.ran,
+            **{name: done[name] for name in sorted({standing.subject for standing in stood} & done.keys())},
+        }
         return {
             "lost": True,
             "forgotten": sorted(forgotten),
             **({"kept": sorted(kept)} if kept else {}),
-            **({"ran": {name: _wire_of(one) for name, one in ran.items()}} if ran else {}),
+            **({"ran": {name: _wire_of(item) for name, item in ran.items()}} if ran else {}),
         }
 
     @cached_property
@@ -387,11 +393,14 @@ class FleetPlan:
 
     @cached_property
     def _stood(self) -> Mapping[str, list[Standing]]:
-        return grouped(self.past.standing, lambda one: one.cluster)
+        return grouped(self.past.standing, lambda standing: standing.cluster)
 
     @cached_property
     def _unrecorded(self) -> Mapping[str, list[Departure]]:
-        return grouped((one for one in self.departures if one.fate in UNRECORDED), lambda one: one.cluster)
+        return grouped(
+            (departure for departure in self.departures if departure.fate in UNRECORDED),
+            lambda departure: departure.cluster,
+        )
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -404,7 +413,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
     """Return the members for which something is decided; nothing is sent to lost ones."""
-    placed = {cluster for one in subjects if not one.hub for cluster in one.record.decisions}
+    placed = {cluster for decided in subjects if not decided.hub for cluster in decided.record.decisions}
     return tuple(name for name, state in members.items() if name in placed and state != LOST)
 
 

@@ -9,7 +9,7 @@ import attrs
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.edits import as_written
 from fleet_components.plan.subject import Decided
-from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, said
+from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, edit_words
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.scheduler.proposals import Proposals
 
@@ -38,7 +38,7 @@ class Flip:
     @property
     def words(self) -> str:
         """The flip as a sentence: ``would be chosen with tier=gold``."""
-        return f"would be {'chosen' if self.chosen else 'left out'} {said(self.change)}"
+        return f"would be {'chosen' if self.chosen else 'left out'} {edit_words(self.change)}"
 
 
 @attrs.frozen

@@ -60,17 +60,17 @@ class Idle:
             what = f"it is not known whether {count(number, 'rule')} of overrides {have} an effect"
             yield self.overrides[first.override].problem(what, first.rule_path, _TOO_MANY)
         for override, rules in self.rules.items():
-            for part, why in [one for rule in rules for one in self._told(rule, found)]:
+            for part, why in [pair for rule in rules for pair in self._reported(rule, found)]:
                 path = part.path if found[part] else part.rule_path
                 yield self.overrides[override].problem(why.what, path, why.hint)
 
-    def _told(self, part: Part, found: Mapping[Part, Tried | None]) -> list[tuple[Part, Unchanged]]:
+    def _reported(self, part: Part, found: Mapping[Part, Tried | None]) -> list[tuple[Part, Unchanged]]:
         """Return the largest parts without an effect, or their parts where these tell more."""
-        below = [one for each in part.parts for one in self._told(each, found)]
+        below = [pair for each in part.parts for pair in self._reported(each, found)]
         if part not in found:
             return below
         reasons = {why.by or why for _, why in below}
-        if len(reasons) != 1 and part.parts and all(one in found for one in part.parts):
+        if len(reasons) != 1 and part.parts and all(item in found for item in part.parts):
             return below
         tried = found[part]
         why = self._of_others(part) if tried is None else self._why(part, tried)
@@ -102,8 +102,8 @@ class Idle:
                 return None
             if step.before == step.data:
                 continue
-            others = (_step_of(one, part) for one in tried.results([self._rule(step)]))
-            if any(one and not tried.trial.alike_objects(one.before, one.data) for one in others):
+            others = (_step_of(overridden, part) for overridden in tried.results([self._rule(step)]))
+            if any(other and not tried.trial.alike_objects(other.before, other.data) for other in others):
                 return Unchanged(f"changes nothing: {self._named(step)} does the same before", _TAKE_OUT)
         return None
 
@@ -138,12 +138,12 @@ class Idle:
     def _alone(self, part: Part, tried: Tried) -> bool:
         """Return whether a part changes nothing where the rest of its rule is left out."""
         mine = set(part.all)
-        others = [one for one in self._rule(part).all if not one.parts and one not in mine]
+        others = [item for item in self._rule(part).all if not item.parts and item not in mine]
         steps = [_step_of(result, part) for result in tried.results(others)] if others else []
         return all(tried.trial.alike_objects(step.before, step.data) for step in steps if step)
 
     def _rule(self, of: Part | Step) -> Part:
-        return next(one for one in self.rules[of.override] if one.rule == of.rule)
+        return next(rule for rule in self.rules[of.override] if rule.rule == of.rule)
 
     def _named(self, step: Step) -> str:
         """Return a rule as ``Kind namespace/name, rule [0], file:line``."""
@@ -178,8 +178,10 @@ def _step_of(result: Overridden, part: Part) -> Step | None:
 
 def _fields(before: Object | None, after: Object | None) -> list[FieldPath]:
     """Return the fields that differ; of several those that have a value afterwards."""
-    found = [one for one in differences(before or {}, after or {}) if after is not None]
-    return [one.path for one in found if one.new is not None] or [one.path for one in found]
+    found = [difference for difference in differences(before or {}, after or {}) if after is not None]
+    return [difference.path for difference in found if difference.new is not None] or [
+        difference.path for difference in found
+    ]
 
 
 def _shown(fields: Sequence[FieldPath]) -> str:

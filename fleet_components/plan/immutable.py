@@ -50,7 +50,7 @@ def damaged(held: Held) -> str:
     """Return a message about the first policy with remembered fields that no version of its kind has; empty if none."""
     for name, fields in held.items():
         kind = name.partition("/")[0]
-        if not any(_fits(one, fields) for (_, other), one in KINDS.items() if kind == other):
+        if not any(_fits(item, fields) for (_, other), item in KINDS.items() if kind == other):
             return f"says of {name} what it cannot have been"
     return ""
 

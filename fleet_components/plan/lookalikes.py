@@ -16,8 +16,8 @@ def lookalikes(plan: FleetPlan) -> Iterator[Problem]:
     A cluster that is known to be the same has been renamed already, and is none of them.
     """
     gone = (name for name in plan.members_gone if plan.past.members[name].state != LOST)
-    had = _by_subjects(gone, ((one.name, one.before.decisions) for one in plan.subjects))
-    wanted = ((one.name, one.record.decisions) for one in plan.subjects)
+    had = _by_subjects(gone, ((decided.name, decided.before.decisions) for decided in plan.subjects))
+    wanted = ((decided.name, decided.record.decisions) for decided in plan.subjects)
     gets = _by_subjects(plan.members_new, wanted)
     for subjects, left in had.items():
         joined = gets.get(subjects, [])

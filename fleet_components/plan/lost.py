@@ -58,7 +58,7 @@ def member_states(declared: Collection[str], past: Past, options: Options) -> di
 def memory_tokens(plan: FleetPlan) -> dict[str, str]:
     """Return the tokens that let the fleet forget what lost members may still have, by member."""
     known = {name: plan.past.members[name] for name in sorted(plan.past.lost.difference(plan.inventory.names))}
-    return {name: one.memory_token(name) for name, one in known.items() if one.remembered}
+    return {name: item.memory_token(name) for name, item in known.items() if item.remembered}
 
 
 def describe_remembered(plan: FleetPlan) -> Iterator[str]:
@@ -78,7 +78,9 @@ def describe_dropped(plan: FleetPlan) -> Iterator[str]:
 def describe_returned(plan: FleetPlan) -> Iterator[str]:
     """Yield a line for each member that is back, with what is taken up there."""
     for member in plan.returned:
-        brought = (one.keys(member) for one in plan.subjects if member in one.deliveries and not one.hub)
+        brought = (
+            decided.keys(member) for decided in plan.subjects if member in decided.deliveries and not decided.hub
+        )
         wanted = {key for keys in brought for key in keys}
         if found := sorted(map(str, wanted & plan.past.members[member].remembered.keys())):
             yield _TAKEN_UP.format(member=member, objects=few(found, _SHOWN))
@@ -139,18 +141,18 @@ def warn_of_another(
 
 def _sent(plan: FleetPlan, member: str) -> Iterator[str]:
     """Yield what is sent to a member, each in words."""
-    for one in plan.subjects:
-        entry = one.entries.get(member)
-        writes = entry and (entry.change in _WRITES or member in one.missing)
-        if entry and entry.placed and writes and not one.hub:
-            yield f"in wave {entry.placed.wave} of {one.subject.key}"
-    if any(one.cluster == member and one.fate in _DELETED for one in plan.departures):
+    for decided in plan.subjects:
+        entry = decided.entries.get(member)
+        writes = entry and (entry.change in _WRITES or member in decided.missing)
+        if entry and entry.placed and writes and not decided.hub:
+            yield f"in wave {entry.placed.wave} of {decided.subject.key}"
+    if any(departure.cluster == member and departure.fate in _DELETED for departure in plan.departures):
         yield "at the end, where objects are deleted"
 
 
 def _stays(name: str, past: Past, options: Options) -> bool:
     """Return whether a lost member that is not declared any more stays in the roster."""
-    if any(one.cluster == name for one in past.standing):
+    if any(standing.cluster == name for standing in past.standing):
         return True
     if past.members[name].remembered:
         return not past.drops(name, options.confirm)

@@ -17,7 +17,7 @@ _BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and 
 _BY_DIRECT = "{0} --to {1}; then write what {2} reads in place of the policies of {3}, update, and: {0} --to {4}"
 
 
-def former_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
+def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     """Return the ways that placements and propagation policies have gone, by kind, namespace and name."""
     found = {}
     for name, record in past.records.items():
@@ -58,18 +58,16 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
         if manifest.key in plan.past.on_hub:
             what = "the source hides its data, and without it the hub would lose what this stack has sent there"
             yield manifest.problem(what, (), "write it as it is, or fleet observe --secrets")
-    for one in plan.subjects:
-        losing = _losing(plan, one)
+    for decided in plan.subjects:
+        losing = _losing(plan, decided)
         if not losing:
             continue
-        if one.hub and one.name not in before:
-            what = (
-                f"is to go through a hub of {NAMES[one.hub]}, and its objects would be deleted on {few(losing)} first"
-            )
-            yield Problem(what, subject=one.name, hint=_BY_STEPS.format(one.hub))
-        elif one.name in tokens and tokens[one.name] not in plan.options.confirm:
-            what = f"leaves its hub of {NAMES[before[one.name]]}, which would delete its objects on {few(losing)}"
-            yield Problem(what, subject=one.name, hint=_BY_STEPS.format(Way.DIRECT))
+        if decided.hub and decided.name not in before:
+            what = f"is to go through a hub of {NAMES[decided.hub]}, and its objects would be deleted on {few(losing)} first"
+            yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(decided.hub))
+        elif decided.name in tokens and tokens[decided.name] not in plan.options.confirm:
+            what = f"leaves its hub of {NAMES[before[decided.name]]}, which would delete its objects on {few(losing)}"
+            yield Problem(what, subject=decided.name, hint=_BY_STEPS.format(Way.DIRECT))
 
 
 def releases(plan: FleetPlan) -> Mapping[str, str]:
@@ -77,8 +75,12 @@ def releases(plan: FleetPlan) -> Mapping[str, str]:
 
     No message tells the token: what would allow it has to be found out on the hub and on the members.
     """
-    leaving = (one for one in plan.subjects if not one.hub and one.name in plan.past.forecast)
-    return {one.name: loss_token(one.name, ["released", *lost]) for one in leaving if (lost := _losing(plan, one))}
+    leaving = (decided for decided in plan.subjects if not decided.hub and decided.name in plan.past.forecast)
+    return {
+        decided.name: loss_token(decided.name, ["released", *lost])
+        for decided in leaving
+        if (lost := _losing(plan, decided))
+    }
 
 
 def _losing(plan: FleetPlan, decided: Decided) -> list[str]:

@@ -32,15 +32,17 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
     """
     brought: dict[str, Members] = defaultdict(set)
     needed: dict[str, dict[str, Members]] = defaultdict(dict)
-    for one in subjects:
-        members = () if one.subject.reports else one.record.decisions.keys()
-        for manifest in map(Manifest, one.subject.objects if members else ()):
+    for decided in subjects:
+        members = () if decided.subject.reports else decided.record.decisions.keys()
+        for manifest in map(Manifest, decided.subject.objects if members else ()):
             if (manifest.group, manifest.kind) == ("", "Namespace"):
                 brought[manifest.name].update(members)
             elif manifest.namespace:
-                needed[manifest.namespace].setdefault(_called(one, manifest), set()).update(members)
-    there = {name: set(one.namespaces or ()) for name, one in zip(inventory.names, inventory.clusters, strict=True)}
-    known = Vocabulary(one.name for one in catalogue.alike("", "Namespace").manifests)
+                needed[manifest.namespace].setdefault(_called(decided, manifest), set()).update(members)
+    there = {
+        name: set(cluster.namespaces or ()) for name, cluster in zip(inventory.names, inventory.clusters, strict=True)
+    }
+    known = Vocabulary(item.name for item in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
         lacking = {
             name: _without(members - brought[namespace], namespace, there)

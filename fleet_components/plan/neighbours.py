@@ -25,12 +25,12 @@ def judged_together(plans: Sequence[FleetPlan]) -> tuple[FleetPlan, ...]:
         plans: the plans as each fleet has made it for itself, in the order in which the program declares them; plans
             that were judged before may be among them.
     """
-    return tuple(_beside(plan, [one for one in plans if one is not plan]) for plan in plans)
+    return tuple(_beside(plan, [item for item in plans if item is not plan]) for plan in plans)
 
 
 def refuses_losses_alone(plan: FleetPlan) -> bool:
     """Return whether a plan would not be refused if other fleets brought all that leaves this one."""
-    moved = (attrs.evolve(one, fate=Fate.MOVED, fleet="another") for one in plan.departures)
+    moved = (attrs.evolve(departure, fate=Fate.MOVED, fleet="another") for departure in plan.departures)
     elsewhere = frozenset(plan.past.members)
     return not any(refusals(attrs.evolve(plan, departures=tuple(moved), elsewhere=elsewhere)))
 
@@ -63,14 +63,14 @@ def _handed_over(
     shared: Mapping[str, str],
 ) -> Iterator[Departure]:
     """Yield the departures; those of objects that another fleet brings to the same cluster move."""
-    for one in departures:
-        pair = shared.get(one.cluster, ""), one.key
+    for departure in departures:
+        pair = shared.get(departure.cluster, ""), departure.key
         owner = other.brought.get(pair)
         claimed = any(plan.is_called(claim.fleet) for claim in other.taken_over.get(pair, ()))
-        if owner and one.fate in _ENDS and (claimed or one.fate in UNRECORDED):
-            yield attrs.evolve(one, fate=Fate.MOVED, to=owner.name, fleet=other.options.fleet)
+        if owner and departure.fate in _ENDS and (claimed or departure.fate in UNRECORDED):
+            yield attrs.evolve(departure, fate=Fate.MOVED, to=owner.name, fleet=other.options.fleet)
         else:
-            yield one
+            yield departure
 
 
 def _clashes(plan: FleetPlan, other: FleetPlan, shared: Mapping[str, str]) -> Iterator[Problem]:
@@ -81,7 +81,7 @@ def _clashes(plan: FleetPlan, other: FleetPlan, shared: Mapping[str, str]) -> It
         if (shared.get(member, ""), key) in other.brought
     )
     alike = grouped(both, lambda found: found[:3])
-    places, theirs = (Places(one.subjects, one.written) for one in (plan, other))
+    places, theirs = (Places(item.subjects, item.written) for item in (plan, other))
     for (key, mine, second), found in sorted(alike.items()):
         there = next(iter(theirs.of(second, key)), None)
         here = next(iter(places.of(mine, key)), None)

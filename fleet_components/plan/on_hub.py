@@ -28,18 +28,22 @@ def with_unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Decided
         replaced: those of its objects that would have to be made anew, which a hub does not do.
     """
     entries = decided.entries
-    found = {name: one for name, one in _unapplied(decided, replaced) if entries[name].change in _STANDING}
+    found = {name: unapplied for name, unapplied in _unapplied(decided, replaced) if entries[name].change in _STANDING}
     if not found:
         return decided
-    told = {name: _told(entry, found[name]) if name in found else entry for name, entry in entries.items()}
+    updated = {
+        name: _unapplied_entry(entry, found[name]) if name in found else entry for name, entry in entries.items()
+    }
     outcome = decided.outcome
-    rollout = attrs.evolve(outcome.rollout, entries=told)
+    rollout = attrs.evolve(outcome.rollout, entries=updated)
     return attrs.evolve(decided, outcome=attrs.evolve(outcome, rollout=rollout, unapplied=found))
 
 
 def _unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Iterator[tuple[str, Unapplied]]:
     """Yield the members; what was observed of one comes last, as nothing is known of what stands there."""
-    fields = {(one.cluster, one.key): one.refused for one in replaced if one.refused}
+    fields = {
+        (replacement.cluster, replacement.key): replacement.refused for replacement in replaced if replacement.refused
+    }
     for cluster in sorted({cluster for cluster, _ in fields} & decided.entries.keys()):
         mine = [f"{', '.join(names)} of {key}" for (where, key), names in sorted(fields.items()) if where == cluster]
         yield cluster, Unapplied(True, f"{' and '.join(mine)} cannot be changed in place")
@@ -49,7 +53,7 @@ def _unapplied(decided: Decided, replaced: Sequence[Replacement]) -> Iterator[tu
             yield cluster, Unapplied(False, here.trouble)
 
 
-def _told(entry: Entry, why: Unapplied) -> Entry:
+def _unapplied_entry(entry: Entry, why: Unapplied) -> Entry:
     changed = entry.change is Change.UPDATE and not why.foreseen
     return attrs.evolve(entry, reason=why.retried if changed else why.on("there"))
 
@@ -72,7 +76,7 @@ def as_carried_out(past: Past, members: Mapping[str, Cluster]) -> Past:
         for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
             objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
             standing += (
-                Standing(name, cluster, one.key, one.api_version, kept=shown.get("keeps") == ALL, hub=True)
-                for one in map(Manifest, objects)
+                Standing(name, cluster, manifest.key, manifest.api_version, kept=shown.get("keeps") == ALL, hub=True)
+                for manifest in map(Manifest, objects)
             )
     return attrs.evolve(past, done=done, standing=tuple(standing)) if names_of_hub else past

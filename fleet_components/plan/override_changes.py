@@ -47,7 +47,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
     subject = decided.subject
     member = subject.inventory.clusters[subject.inventory.position(cluster) or 0]
     deviated = [
-        {one.key: one for one in subject.deviations(record, cluster, side) or ()}
+        {deviation.key: deviation for deviation in subject.deviations(record, cluster, side) or ()}
         for record, side in ((decided.before, was), (decided.record, now))
     ]
     (old, emitted_old), (new, emitted_new) = (
@@ -57,7 +57,7 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
     found = []
     for key in sorted(old.keys() & new.keys()):
         by_content = list(shown_differences(old[key], new[key]))
-        changed = _changed(key, emitted_old[key], emitted_new[key], by_content, [one.get(key) for one in deviated])
+        changed = _changed(key, emitted_old[key], emitted_new[key], by_content, [data.get(key) for data in deviated])
         found += [changed] if changed else []
     return tuple(found)
 
@@ -65,18 +65,18 @@ def override_changes(decided: Decided, cluster: str) -> tuple[OverrideChange, ..
 def in_words(changes: Iterable[OverrideChange]) -> Iterator[str]:
     """Yield what overrides do from now on: ``ResourceOverride shop/edge changes Deployment shop/web``."""
     objects: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in changes:
-        for override in one.overrides:
-            objects[override, one.verb].append(str(one.key))
+    for change in changes:
+        for override in change.overrides:
+            objects[override, change.verb].append(str(change.key))
     yield from (f"{override} {verb} {few(keys)}" for (override, verb), keys in objects.items())
 
 
 def in_force_in_words(deviations: Iterable[Deviation]) -> Iterator[str]:
     """Yield what the overrides in force do: ``ResourceOverride shop/edge changes Deployment shop/web``."""
     objects: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for one in deviations:
-        for rule in one.rules:
-            objects[rule.override, "deletes" if one.deleted else "changes"][str(one.key)] = None
+    for deviation in deviations:
+        for rule in deviation.rules:
+            objects[rule.override, "deletes" if deviation.deleted else "changes"][str(deviation.key)] = None
     yield from (f"{override} {verb} {few(list(keys))}" for (override, verb), keys in objects.items())
 
 
@@ -108,7 +108,7 @@ def _changed(
         return OverrideChange(key, "deletes", _names(after))
     if old is None:
         return OverrideChange(key, "no longer deletes", _names(before))
-    paths = [one.path for one in shown_differences(old, new) if one not in by_content]
+    paths = [difference.path for difference in shown_differences(old, new) if difference not in by_content]
     if not paths:
         return None
     if names := _names(after, paths):
@@ -122,10 +122,10 @@ def _names(deviation: Deviation | None, paths: Sequence[FieldPath] | None = None
         return ()
     if paths is None or deviation.deleted:
         return tuple(dict.fromkeys(rule.override for rule in deviation.rules))
-    concerned = (one for one in deviation.fields if any(_overlap(one.difference.path, path) for path in paths))
-    return tuple(dict.fromkeys(one.rule.override for one in concerned))
+    concerned = (field for field in deviation.fields if any(_overlap(field.difference.path, path) for path in paths))
+    return tuple(dict.fromkeys(field.rule.override for field in concerned))
 
 
-def _overlap(one: FieldPath, other: FieldPath) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+def _overlap(path: FieldPath, other: FieldPath) -> bool:
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.header import check_header
-from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
+from fleet_components.model.codec import MisfitError, below, checked, choice_of, decode
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
@@ -119,7 +119,7 @@ class BindingOutputs:
 
     subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
     cluster: str = attrs.field(metadata=checked(_no_member))
-    keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
+    keeps: str = attrs.field(default="", metadata=choice_of("", ALL, CLUSTER_SCOPED))
     unsent: bool = False
 
 

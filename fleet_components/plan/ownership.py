@@ -112,11 +112,13 @@ def arrivals(plan: FleetPlan, cluster: str, *, elsewhere: bool = False) -> tuple
         cluster: the member.
         elsewhere: True if its name leads to another cluster than before: then nothing of the fleet stands there.
     """
-    deliveries = ((one.name, delivery) for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
+    deliveries = (
+        (decided.name, delivery) for decided in plan.subjects if (delivery := decided.deliveries.get(cluster))
+    )
     found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
     stood = set() if elsewhere else plan.standing.keys() - plan.unsettled
     known = stood - set(_returning(plan, cluster))
-    return tuple(one for one in found if (cluster, one.key) not in known)
+    return tuple(arrival for arrival in found if (cluster, arrival.key) not in known)
 
 
 def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
@@ -124,14 +126,14 @@ def _returning(plan: FleetPlan, cluster: str) -> Iterator[Pair]:
     position = plan.inventory.position(cluster)
     if position is None:
         return
-    for one in (one for one in plan.subjects if cluster in one.entries):
-        placed = one.before.decisions.get(cluster)
-        if one.entries[cluster].change not in _WRITES or placed is None:
+    for decided in (decided for decided in plan.subjects if cluster in decided.entries):
+        placed = decided.before.decisions.get(cluster)
+        if decided.entries[cluster].change not in _WRITES or placed is None:
             continue
-        if one.before.knows(placed):
-            sent = one.before.objects(placed, plan.inventory.clusters[position])
+        if decided.before.knows(placed):
+            sent = decided.before.objects(placed, plan.inventory.clusters[position])
             before = {Manifest(data).key for data in sent}
-            pairs = ((cluster, key) for key in one.keys(cluster) if key not in before)
+            pairs = ((cluster, key) for key in decided.keys(cluster) if key not in before)
             yield from (pair for pair in pairs if pair in plan.standing)
 
 
@@ -183,19 +185,23 @@ def vanished(
         written: where the objects are written.
     """
     gone = (arrival for arrival in left if live(arrival) is None)
-    yield from _told(((arrival, _GONE, _GONE_HINT) for arrival in gone), written)
+    yield from _problems_of(((arrival, _GONE, _GONE_HINT) for arrival in gone), written)
 
 
 def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
     """Return the objects that stand on a member, and that an update writes anew without force."""
-    moving = (one for one in plan.subjects if cluster in one.entries and one.entries[cluster].change in _WRITES)
-    deliveries = ((one.name, delivery) for one in moving if (delivery := one.deliveries.get(cluster)))
+    moving = (
+        decided
+        for decided in plan.subjects
+        if cluster in decided.entries and decided.entries[cluster].change in _WRITES
+    )
+    deliveries = ((decided.name, delivery) for decided in moving if (delivery := decided.deliveries.get(cluster)))
     return tuple(
-        one
+        arrival
         for name, delivery in deliveries
         if not delivery.mode.forces
         for data in delivery.written
-        if (cluster, (one := Arrival(cluster, data, delivery.mode, name)).key) in plan.standing
+        if (cluster, (arrival := Arrival(cluster, data, delivery.mode, name)).key) in plan.standing
     )
 
 
@@ -212,9 +218,13 @@ def overwriting(
         compared: returns what the API server says to them.
         written: where the objects are written.
     """
-    refused = ((one, found.error) for one in standing if (found := compared(one)) and found.applied == _REFUSED)
-    told = ((one, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT) for one, error in refused)
-    yield from _told(told, written)
+    refused = (
+        (arrival, found.error) for arrival in standing if (found := compared(arrival)) and found.applied == _REFUSED
+    )
+    described = (
+        (arrival, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT) for arrival, error in refused
+    )
+    yield from _problems_of(described, written)
 
 
 def anothers(
@@ -228,10 +238,12 @@ def anothers(
         plan: the plan.
         written: where the objects are written.
     """
-    owned = ((one, _owner(there)) for one in arriving if (there := live(one)))
-    foreign = ((one, owner) for one, owner in owned if owner and not plan.is_ours(owner))
+    owned = ((arrival, _owner(there)) for arrival in arriving if (there := live(arrival)))
+    foreign = ((arrival, owner) for arrival, owner in owned if owner and not plan.is_ours(owner))
     hint = _HINT.format(annotation=STACK_ANNOTATION)
-    yield from _told(((one, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for one, owner in foreign), written)
+    yield from _problems_of(
+        ((arrival, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for arrival, owner in foreign), written
+    )
 
 
 def held(
@@ -245,10 +257,10 @@ def held(
         plan: the plan.
         holds: returns whether a stack still manages an object.
     """
-    owned = ((one, _owner(live(one) or {})) for one in arriving)
-    still = ((one, owner) for one, owner in owned if owner in plan.options.takes_from and holds(owner, one))
-    told = ((one, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for one, owner in still)
-    yield from _told(told, {})
+    owned = ((arrival, _owner(live(arrival) or {})) for arrival in arriving)
+    still = ((arrival, owner) for arrival, owner in owned if owner in plan.options.takes_from and holds(owner, arrival))
+    described = ((arrival, _HELD.replace("{owner}", _plain(owner)), _HELD_HINT) for arrival, owner in still)
+    yield from _problems_of(described, {})
 
 
 def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
@@ -270,7 +282,7 @@ def vanishing(arriving: Sequence[Arrival], live: Live, written: Mapping[ObjectKe
     closed = {space.pair for space in spaces_of(arriving) if leaves(space)} - named
     staying = (arrival for arrival in arriving if arrival.pair not in named)
     inside = ((arrival, _CLOSED, _CLOSED_HINT) for arrival in staying if _space(arrival) in closed)
-    yield from _told([*leaving, *inside], written)
+    yield from _problems_of([*leaving, *inside], written)
 
 
 def spaces_of(arriving: Iterable[Arrival]) -> tuple[Arrival, ...]:
@@ -289,7 +301,9 @@ def _space(arrival: Arrival) -> Pair:
 def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:
     """Return the objects that have to be compared with what somebody else has made before they are taken over."""
     return tuple(
-        one for one in _made(arriving, live) if one.mode.takes_over is TakeOver.IF_NO_DIFF or _may_conflict(one)
+        arrival
+        for arrival in _made(arriving, live)
+        if arrival.mode.takes_over is TakeOver.IF_NO_DIFF or _may_conflict(arrival)
     )
 
 
@@ -312,12 +326,17 @@ def not_taken_over(
     made = _made(arriving, live)
     # The provider that refuses what is there cannot tell who has made it.
     # What the state has of another cluster is updated where it is there, and not created.
-    new = (one for one in arriving if (one.cluster, one.key) not in plan.standing)
-    sparing = (one for one in new if not one.mode.adopts)
-    left = (one for one in sparing if plan.is_ours(_owner(live(one) or {})))
-    yield from _told(((one, _LEFT, _LEFT_HINT) for one in left), written)
-    yield from _told(
-        ((one, *words) for one in made for words in _standing_against(one, live(one) or {}, compared(one))), written
+    new = (arrival for arrival in arriving if (arrival.cluster, arrival.key) not in plan.standing)
+    sparing = (arrival for arrival in new if not arrival.mode.adopts)
+    left = (arrival for arrival in sparing if plan.is_ours(_owner(live(arrival) or {})))
+    yield from _problems_of(((arrival, _LEFT, _LEFT_HINT) for arrival in left), written)
+    yield from _problems_of(
+        (
+            (arrival, *words)
+            for arrival in made
+            for words in _standing_against(arrival, live(arrival) or {}, compared(arrival))
+        ),
+        written,
     )
 
 
@@ -329,45 +348,47 @@ def not_ours(leaving: Iterable[Arrival], live: Live, plan: FleetPlan) -> Iterato
         live: returns them as their members have them.
         plan: the plan.
     """
-    there = ((one, found) for one in leaving if (found := live(one)))
-    yield from _told(((one, _NOT_OURS, _NOT_OURS_HINT) for one, found in there if not plan.is_ours(_owner(found))), {})
+    there = ((arrival, found) for arrival in leaving if (found := live(arrival)))
+    yield from _problems_of(
+        ((arrival, _NOT_OURS, _NOT_OURS_HINT) for arrival, found in there if not plan.is_ours(_owner(found))), {}
+    )
 
 
 def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
     """Return the objects that stood on their members before any placement of the stack took them over."""
-    marked = (one for one in arriving if (there := live(one)) and (not _owner(there) or was_found(there)))
-    return frozenset((one.cluster, one.key) for one in marked)
+    marked = (arrival for arrival in arriving if (there := live(arrival)) and (not _owner(there) or was_found(there)))
+    return frozenset((arrival.cluster, arrival.key) for arrival in marked)
 
 
 def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
     """Yield a warning for each object that somebody else has made, with the fields that change."""
     made = [
-        (one, tuple(map(show_path, _overwritten(_wanted(one.data), live(one)))))
-        for one in _made(arriving, live)
-        if one.mode.adopts
+        (arrival, tuple(map(show_path, _overwritten(_wanted(arrival.data), live(arrival)))))
+        for arrival in _made(arriving, live)
+        if arrival.mode.adopts
     ]
     for (key, fields), found in sorted(grouped(made, lambda it: (it[0].key, it[1])).items()):
         changes = f", and changed in {few(fields, _SHOWN)}" if fields else ""
-        where = few(sorted(one.cluster for one, _ in found))
+        where = few(sorted(arrival.cluster for arrival, _ in found))
         yield Problem(_TAKEN.format(where=where, changes=changes), subject=str(key))
 
 
 def _made(arriving: Sequence[Arrival], live: Live) -> list[Arrival]:
     """Return the objects that somebody else has made, and not a stack."""
-    return [one for one in arriving if (there := live(one)) and not _owner(there)]
+    return [arrival for arrival in arriving if (there := live(arrival)) and not _owner(there)]
 
 
-def _may_conflict(one: Arrival) -> bool:
-    return one.mode.adopts and not one.mode.forces
+def _may_conflict(arrival: Arrival) -> bool:
+    return arrival.mode.adopts and not arrival.mode.forces
 
 
 def _standing_against(
-    one: Arrival, there: Mapping[str, Any], compared: ObservedObject | None
+    arrival: Arrival, there: Mapping[str, Any], compared: ObservedObject | None
 ) -> Iterator[tuple[str, str]]:
     """Yield why an object must not be taken over, and what would allow it."""
-    mode = one.mode
+    mode = arrival.mode
     if mode.takes_over is TakeOver.NEVER:
-        of_karmada = one.subject.startswith(f"{names.TEMPLATE_KIND}/")
+        of_karmada = arrival.subject.startswith(f"{names.TEMPLATE_KIND}/")
         yield (_ABORT, _ABORT_HINT) if of_karmada else (_NEVER, _NEVER_HINT)
         return
     if not mode.co_owned and (owners := value_at(there, ("metadata", "ownerReferences"))):
@@ -379,13 +400,13 @@ def _standing_against(
         yield _DIFFERS.replace("{fields}", few(list(map(_difference, compared.differences)), _SHOWN)), _DIFFERS_HINT
     elif mode.takes_over is TakeOver.IF_NO_DIFF and compared.error:
         yield _UNCOMPARED.replace("{error}", _plain(compared.error)), _NEVER_HINT
-    elif _may_conflict(one) and compared.error:
+    elif _may_conflict(arrival) and compared.error:
         yield _CONFLICT.replace("{error}", _plain(compared.error)), _CONFLICT_HINT
 
 
-def _difference(one: FieldDifference) -> str:
-    wanted, there = (_value(text) for text in (one.wanted, one.there))
-    return f"{_plain(one.path)}: {there} there, {wanted} wanted"
+def _difference(field_difference: FieldDifference) -> str:
+    wanted, there = (_value(text) for text in (field_difference.wanted, field_difference.there))
+    return f"{_plain(field_difference.path)}: {there} there, {wanted} wanted"
 
 
 def _value(text: str | None) -> str:
@@ -398,11 +419,11 @@ def _plain(text: str) -> str:
     return visible(text[:_LONGEST_NAME])
 
 
-def _told(found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+def _problems_of(found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
     """Yield one problem for all members of which the same is to be said of an object."""
     alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
     for (key, subject, what, hint), each in sorted(alike.items()):
-        where, origin = few(sorted(one.cluster for one, *_ in each)), written.get(key)
+        where, origin = few(sorted(arrival.cluster for arrival, *_ in each)), written.get(key)
         yield Problem(
             what.replace("{where}", where).replace("{subject}", subject),
             subject=str(key),

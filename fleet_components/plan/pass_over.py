@@ -34,7 +34,7 @@ def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
     """
     for kind in sorted(kinds):
         if found := [manifest for manifest in source.not_carried_out if manifest.kind == kind]:
-            yield _said(kind, found)
+            yield _passed_over(kind, found)
         else:
             meant = "" if kind in _KNOWN else nearest(kind, _KNOWN)
             yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?" if meant else _TAKE_OUT)
@@ -69,17 +69,17 @@ def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
         # It brings every namespace to every member by itself, and leaves nothing to a later update.
         source = attrs.evolve(source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True))
     groups = SYSTEMS[Way(ways.hub)] if ways.hub else ()
-    found = [one for one in source.not_carried_out if one.group in groups]
+    found = [manifest for manifest in source.not_carried_out if manifest.group in groups]
     if not found:
         return source, ()
-    kinds = sorted(Counter(one.kind for one in found).items())
+    kinds = sorted(Counter(manifest.kind for manifest in found).items())
     what = f"passed on to the hub, and no part of the forecast: {few([count(n, kind, kind) for kind, n in kinds])}"
-    left = tuple(one for one in source.not_carried_out if one.group not in groups)
+    left = tuple(manifest for manifest in source.not_carried_out if manifest.group not in groups)
     warning = attrs.evolve(found[0].problem(what, (), "the hub may decide otherwise where they have a say"), subject="")
     return attrs.evolve(source, not_carried_out=left), (warning,)
 
 
-def _said(kind: str, found: Sequence[Manifest]) -> Problem:
+def _passed_over(kind: str, found: Sequence[Manifest]) -> Problem:
     first = found[0].problem("")
     what = f"passed over: {count(len(found), kind)}, as fleet:passOver says"
     return Problem(what, hint=few([manifest.name for manifest in found]), file=first.file, line=first.line)

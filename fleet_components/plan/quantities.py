@@ -38,7 +38,7 @@ def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifes
         yield _problem(path, texts, declarations)
     for path, texts in _wrong(members, _properties).items():
         name = str(path[-1])
-        others = (text for one in members if (text := one.properties.get(name)) is not None)
+        others = (text for member in members if (text := member.properties.get(name)) is not None)
         almost = any(map(_ALMOST.fullmatch, texts.values()))
         if almost or name.startswith(_REPORTED) or any(map(is_quantity, others)):
             yield _problem(path, texts, declarations)

@@ -330,8 +330,8 @@ class Record(ABC, Generic[P, M]):
 
     def keeping(self, placed: Mapping[str, P], before: Self) -> Self:
         """Return the record with other decisions, and with what an earlier record knows of their content."""
-        revisions = {one.revision for one in placed.values()}
-        rules = {one.overrides for one in placed.values() if one.overrides is not None}
+        revisions = {item.revision for item in placed.values()}
+        rules = {item.overrides for item in placed.values() if item.overrides is not None}
         return attrs.evolve(
             self,
             decisions=placed,

@@ -111,7 +111,7 @@ def _items(wanted: list[Any], live: list[Any], sent: list[Any], path: FieldPath,
             *(name for name in new if name in old),
             *(name for name in old if name in before and name not in new),
         ]
-        return [_stands(new.get(one), old[one], before.get(one), (*path, 0), sent_only) for one in names]
+        return [_stands(new.get(text), old[text], before.get(text), (*path, 0), sent_only) for text in names]
     beside = wanted if len(wanted) == len(live) else [None] * len(live)
     known = sent if len(sent) == len(live) else live
     items = enumerate(zip(beside, live, known, strict=True))
@@ -130,7 +130,7 @@ def _shaped(live: Any, sent: Any) -> Any:
 def _unmarked(sent: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what was sent without the marks of the stack, as far as they are not wanted."""
     known, asked = (value_at(data, _ANNOTATIONS) or {} for data in (sent, wanted))
-    marks = {one for one in known if one in MARKS and one not in asked}
+    marks = {item for item in known if item in MARKS and item not in asked}
     if not marks:
         return sent
     annotations = {key: value for key, value in known.items() if key not in marks}

@@ -75,18 +75,18 @@ def known_clashes(plan: FleetPlan) -> Iterator[Problem]:
 def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
     """Return the subjects that have an object on a member."""
     found = defaultdict[tuple[str, ObjectKey], set[str]](set)
-    for one in past.standing:
-        found[one.cluster, one.key].add(one.subject)
+    for standing in past.standing:
+        found[standing.cluster, standing.key].add(standing.subject)
     return found
 
 
-def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
+def unused_tokens(plan: FleetPlan) -> frozenset[str]:
     """Return the given tokens that match no loss of the plan."""
-    told = plan.options.confirm
-    unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if told else plan
-    hints = [problem.hint for problem in _guarded(unconfirmed)] if told else []
-    released = {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()} if told else set()
-    return frozenset(token for token in told - released if not any(hint.endswith(token) for hint in hints))
+    confirmed = plan.options.confirm
+    unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if confirmed else plan
+    hints = [problem.hint for problem in _guarded(unconfirmed)] if confirmed else []
+    released = {*releases(unconfirmed).values(), *memory_tokens(unconfirmed).values()} if confirmed else set()
+    return frozenset(token for token in confirmed - released if not any(hint.endswith(token) for hint in hints))
 
 
 class Places:
@@ -94,7 +94,7 @@ class Places:
 
     def __init__(self, subjects: Iterable[Decided], written: Catalogue) -> None:
         self._written = written
-        self._subjects = {one.name: one.subject for one in subjects}
+        self._subjects = {decided.name: decided.subject for decided in subjects}
         self._known: dict[str, Mapping[ObjectKey, tuple[Origin, ...]]] = {}
 
     def of(self, subject: str, key: ObjectKey) -> tuple[Origin, ...]:
@@ -112,20 +112,20 @@ def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> 
     clashes = list(coverage.clashes())
     shared = _shared(past) if clashes else {}
     for key, owners, members in clashes:
-        clusters = [one for one in members if shared.get((one, key), set()).issuperset(owners) == known]
+        clusters = [member for member in members if shared.get((member, key), set()).issuperset(owners) == known]
         if not clusters:
             continue
         written = {owner: places.of(owner, key)[:1] for owner in owners}
         first = next(chain.from_iterable(written.values()), None)
         standing = {owner for cluster in clusters for owner in shared.get((cluster, key), ())}
         by, hint = " and ".join(owners), _evicting(owners, standing, clusters) or _CLASH
-        if first and any(one.place != first.place for origins in written.values() for one in origins):
-            there = {owner: (one.seen_from(first).place for one in origins) for owner, origins in written.items()}
+        if first and any(origin.place != first.place for origins in written.values() for origin in origins):
+            there = {owner: (origin.seen_from(first).place for origin in origins) for owner, origins in written.items()}
             by, hint = " and ".join(" in ".join((owner, *there[owner])) for owner in owners), _CLASH_OF_PLACES
         yield _at(first, f"is brought to {few(clusters)} by {by}", key, hint)
     for subject, key, clusters in () if known else coverage.twice:
         origins = places.of(subject, key)
-        where = " and ".join(_in(one.seen_from(origins[0])) for one in origins)
+        where = " and ".join(_in(origin.seen_from(origins[0])) for origin in origins)
         what = f"is brought to {few(clusters)} twice by {subject}" + (f": {where}" if where else "")
         yield _at(next(iter(origins), None), what, key, "take it out of all places but one")
 
@@ -152,11 +152,13 @@ def _at(origin: Origin | None, what: str, key: ObjectKey, hint: str) -> Problem:
 
 def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the placements that compare only from now on, and whose objects would be deleted for that."""
-    reporting = {one.name: one.subject.origin for one in plan.subjects if one.subject.reports}
-    gone = [one for one in plan.departures if one.fate is Fate.DELETED and one.subject in reporting]
-    for subject, found in sorted(grouped(gone, lambda one: one.subject).items()):
-        what = few(sorted({str(one.key) for one in found}), _SHOWN)
-        where = few(sorted({one.cluster for one in found}))
+    reporting = {decided.name: decided.subject.origin for decided in plan.subjects if decided.subject.reports}
+    gone = [
+        departure for departure in plan.departures if departure.fate is Fate.DELETED and departure.subject in reporting
+    ]
+    for subject, found in sorted(grouped(gone, lambda departure: departure.subject).items()):
+        what = few(sorted({str(departure.key) for departure in found}), _SHOWN)
+        where = few(sorted({departure.cluster for departure in found}))
         text = f"compares only, with ReportDiff, and writes nothing: {what} would be deleted on {where}"
         yield Problem(text, subject=subject, hint=_ABANDONED)
 
@@ -185,14 +187,16 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
 def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]]:
     """Return the standing pairs, except those that always stay, and those to be deleted, by what they count under."""
     groups = _groups(plan)
-    there = (one for one in plan.past.standing if not (one.kept or one.gone))
-    losable = (one for one in there if one.cluster not in plan.options.lost)
-    standing = together((groups.get(one.subject, one.subject), (one.cluster, one.key)) for one in losable)
+    there = (item for item in plan.past.standing if not (item.kept or item.gone))
+    losable = (item for item in there if item.cluster not in plan.options.lost)
+    standing = together((groups.get(item.subject, item.subject), (item.cluster, item.key)) for item in losable)
     relocated = _relocated(plan)
     lost = together(
-        (groups.get(one.subject, one.subject), (one.cluster, one.key))
-        for one in plan.departures
-        if one.fate is Fate.DELETED and one.subject and (one.subject, one.cluster) not in relocated
+        (groups.get(departure.subject, departure.subject), (departure.cluster, departure.key))
+        for departure in plan.departures
+        if departure.fate is Fate.DELETED
+        and departure.subject
+        and (departure.subject, departure.cluster) not in relocated
     )
     return standing, lost
 
@@ -205,11 +209,11 @@ def _groups(plan: FleetPlan) -> dict[str, str]:
 def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
     """Return the members that subjects leave while they stay on others, if only one each: that is never refused."""
     left = {}
-    for one in plan.subjects:
-        stood = {cluster for cluster, here in one.subject.done.items() if here.revision is not None}
-        goes = sorted(stood - one.record.decisions.keys())
-        if len(goes) == 1 and one.record.decisions:
-            left[one.name] = goes[0]
+    for decided in plan.subjects:
+        stood = {cluster for cluster, here in decided.subject.done.items() if here.revision is not None}
+        goes = sorted(stood - decided.record.decisions.keys())
+        if len(goes) == 1 and decided.record.decisions:
+            left[decided.name] = goes[0]
     return set(left.items())
 
 
@@ -222,13 +226,17 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 
 def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield the protected objects of placements that would go; those of templates are protected with the template."""
-    deleted = [one for one in plan.departures if one.fate is Fate.DELETED]
-    losing = plan.past.records.keys() & {one.subject for one in deleted}
+    deleted = [departure for departure in plan.departures if departure.fate is Fate.DELETED]
+    losing = plan.past.records.keys() & {departure.subject for departure in deleted}
     protected = {name: _protected_keys(plan.past.records[name]) for name in losing}
-    marked = [one for one in deleted if one.key in protected.get(one.subject, ())]
-    wanted = {Manifest(data).key for one in plan.subjects for data in one.subject.objects} if marked else ()
-    for key, found in sorted(grouped((one for one in marked if one.key not in wanted), lambda one: one.key).items()):
-        clusters = sorted(one.cluster for one in found)
+    marked = [departure for departure in deleted if departure.key in protected.get(departure.subject, ())]
+    wanted = {Manifest(data).key for decided in plan.subjects for data in decided.subject.objects} if marked else ()
+    for key, found in sorted(
+        grouped(
+            (departure for departure in marked if departure.key not in wanted), lambda departure: departure.key
+        ).items()
+    ):
+        clusters = sorted(departure.cluster for departure in found)
         what = f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on {few(clusters)}"
         yield guard.refuse(str(key), what, clusters)
 
@@ -242,9 +250,11 @@ def _protected_keys(record: Record[Any, Any]) -> set[ObjectKey]:
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions: they also delete what others have put into them."""
     fates = (Fate.DELETED, *UNRECORDED)
-    deleted = (one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS)
-    for key, found in sorted(grouped(deleted, lambda one: one.key).items()):
-        clusters = sorted(one.cluster for one in found)
+    deleted = (
+        departure for departure in plan.departures if departure.fate in fates and departure.key.kind in _CONTAINERS
+    )
+    for key, found in sorted(grouped(deleted, lambda departure: departure.key).items()):
+        clusters = sorted(departure.cluster for departure in found)
         what = f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
         yield guard.refuse(str(key), what, clusters)
 
@@ -266,9 +276,9 @@ def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each namespace, which goes
     with the namespace.
     """
-    taken = {one.subject.key for one in plan.subjects}
+    taken = {decided.subject.key for decided in plan.subjects}
     gone = plan.past.waiting.keys() - plan.waiting.keys() - taken if plan.handed_out else ()
-    for key in sorted(one for one in gone if one.startswith(NAMESPACE)):
+    for key in sorted(text for text in gone if text.startswith(NAMESPACE)):
         known = ObjectKey("", "Namespace", "", key.removeprefix(NAMESPACE))
         if known not in plan.past.on_hub:
             what = "would be deleted on the hub and on every member, with all that is in it, whoever has put it there"
@@ -303,9 +313,13 @@ def _custom_resources(plan: FleetPlan, definition: Replacement) -> tuple[str, ..
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield replacements of objects that hold data, or objects of others."""
-    holding = (one for one in plan.replacements if (one.key.group, one.key.kind) in HOLDS_DATA)
-    for (key, fields), found in sorted(grouped(holding, lambda one: (one.key, one.fields)).items()):
-        clusters = sorted(one.cluster for one in found)
+    holding = (
+        replacement for replacement in plan.replacements if (replacement.key.group, replacement.key.kind) in HOLDS_DATA
+    )
+    for (key, fields), found in sorted(
+        grouped(holding, lambda replacement: (replacement.key, replacement.fields)).items()
+    ):
+        clusters = sorted(replacement.cluster for replacement in found)
         fixed = f"{', '.join(fields)} cannot be changed"
         what = f"would be deleted on {few(clusters)} and made anew, with all that it holds: {fixed}"
         yield guard.refuse(str(key), what, [*clusters, *fields])

@@ -135,10 +135,10 @@ def together(remainders: Iterable[Remainder]) -> Remainder:
     """Return what an update leaves of all subjects, which move at the same time; without their members."""
     found = list(remainders)
     return Remainder(
-        max((one.updates for one in found), default=0),
-        any(one.endless for one in found),
-        approvals=tuple(sorted({name for one in found for name in one.approvals})),
-        waits={why: due for one in found for why, due in one.waits.items()},
+        max((remainder.updates for remainder in found), default=0),
+        any(remainder.endless for remainder in found),
+        approvals=tuple(sorted({name for remainder in found for name in remainder.approvals})),
+        waits={why: due for remainder in found for why, due in remainder.waits.items()},
     )
 
 

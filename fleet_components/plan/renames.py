@@ -60,32 +60,32 @@ def find_renames(declared: Collection[str], members: Collection[str], past: Past
         past: the past, under the names of the state.
         options: what the options say, and what identifies the clusters of the members.
     """
-    said = options.renamed
+    renamed = options.renamed
     of_members = _Namesakes(
         "members",
         "member",
-        said.members,
+        renamed.members,
         declared=frozenset(members),
-        recorded={name: one.formerly for name, one in past.members.items() if one.recorded},
+        recorded={name: member.formerly for name, member in past.members.items() if member.recorded},
         known=frozenset(past.members),
         # Earlier releases did not record former names: what the roster lacks has come in an update that broke.
-        fresh=frozenset(name for name, one in past.members.items() if not (one.enrolled or one.formerly)),
+        fresh=frozenset(name for name, member in past.members.items() if not (member.enrolled or member.formerly)),
     )
     of_placements = _Namesakes(
         "placements",
         "placement",
-        said.placements,
+        renamed.placements,
         declared=frozenset(declared),
         recorded={name.partition("/")[2]: past.formerly.get(name, ()) for name in past.records},
         known=frozenset(_keys(past)),
     )
     of_members.identify(past, options)
-    for one in (of_members, of_placements):
-        one.complete()
+    for namesakes in (of_members, of_placements):
+        namesakes.complete()
     problems = (*of_members.problems(), *of_placements.problems())
     if problems:
         return FoundRenames(problems=problems)
-    warnings = (*of_members.in_vain(), *of_placements.in_vain())
+    warnings = (*of_members.without_effect(), *of_placements.without_effect())
     return FoundRenames(Renames(of_members.current, of_placements.current), warnings=warnings)
 
 
@@ -95,7 +95,7 @@ class _Namesakes:
     Args:
         field: the field of the options that names renames of them.
         what: what they are, in words.
-        said: the renames of the options, from the new name to the old one.
+        renamed: the renames of the options, from the new name to the old one.
         declared: the current names.
         recorded: the names that have a record of their own in the state, each with its earlier names.
         known: all names that the state has.
@@ -106,17 +106,17 @@ class _Namesakes:
         self,
         field: str,
         what: str,
-        said: Mapping[str, str],
+        renamed: Mapping[str, str],
         *,
         declared: frozenset[str],
         recorded: Mapping[str, Sequence[str]],
         known: frozenset[str],
         fresh: frozenset[str] = frozenset(),
     ) -> None:
-        self._field, self._what, self._said = field, what, said
+        self._field, self._what, self._renamed = field, what, renamed
         self._declared, self._recorded, self._known, self._fresh = declared, recorded, known, fresh
         self._unsure: dict[str, list[str]] = {}
-        self.current = {old: new for new, old in said.items() if self._is_pending(new, old)}
+        self.current = {old: new for new, old in renamed.items() if self._is_pending(new, old)}
 
     def _is_pending(self, new: str, old: str) -> bool:
         """Return whether a rename of the options is not carried out yet, or not to its end."""
@@ -128,11 +128,11 @@ class _Namesakes:
     def identify(self, past: Past, options: Options) -> None:
         """Find members whose cluster is known under a name that is no longer declared."""
         gone = {
-            one.identity: name
-            for name, one in past.members.items()
-            if one.recorded and one.identity and name not in self._declared and name not in self.current
+            member.identity: name
+            for name, member in past.members.items()
+            if member.recorded and member.identity and name not in self._declared and name not in self.current
         }
-        for new, old in self._said.items():
+        for new, old in self._renamed.items():
             if self._is_at(new, old, past, options):
                 self.current[old] = new
         taken = set(self.current.values())
@@ -153,7 +153,7 @@ class _Namesakes:
         left = sorted(self._known - self._recorded.keys() - self.current.keys())
         for name in left:
             bearers = self._bearers(name)
-            current = {self.current.get(one, one) for one in bearers} - {name}
+            current = {self.current.get(bearer, bearer) for bearer in bearers} - {name}
             if name in self._declared and name not in self.current.values() and len(bearers) == 1:
                 # The source has gone back to the old name.
                 self.current[bearers[0]] = name
@@ -164,14 +164,14 @@ class _Namesakes:
 
     def _bearers(self, name: str) -> list[str]:
         """Return the records that may have had a name which has no record any more."""
-        bearers = [one for one, formerly in self._recorded.items() if name in formerly] or [*self._fresh]
+        bearers = [text for text, formerly in self._recorded.items() if name in formerly] or [*self._fresh]
         if name in self._declared:
-            return sorted(one for one in bearers if one not in self._declared and one not in self.current)
+            return sorted(bearer for bearer in bearers if bearer not in self._declared and bearer not in self.current)
         return sorted(bearers)
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the renames."""
-        for new, old in self._said.items():
+        for new, old in self._renamed.items():
             path = ("renamed", self._field, new)
             if self._is_mistaken(new, old):
                 yield Problem(f'"{new}" is not declared', path, "write new: old", follows=True)
@@ -190,7 +190,7 @@ class _Namesakes:
         return not self._known or (old in self._known and new not in self._recorded.get(old, ()))
 
     def _still_declared(self, old: str, path: tuple[str, ...]) -> Iterator[Problem]:
-        if old in self._said:
+        if old in self._renamed:
             what, hint = (text.format(what=self._what) for text in (_EXCHANGED, _EXCHANGED_HINT))
             yield Problem(what, ("renamed", self._field, old), hint)
         else:
@@ -202,22 +202,22 @@ class _Namesakes:
 
     def _in_cycles(self) -> Iterator[str]:
         """Yield the names that the options exchange, unless the records say that this was carried out."""
-        for name in self._said:
+        for name in self._renamed:
             cycle = [name]
-            while (old := self._said.get(cycle[-1], "")) in self._declared and old not in cycle:
+            while (old := self._renamed.get(cycle[-1], "")) in self._declared and old not in cycle:
                 cycle.append(old)
-            if self._said.get(cycle[-1]) == name and len(cycle) > 1 and not any(map(self._is_done, cycle)):
+            if self._renamed.get(cycle[-1]) == name and len(cycle) > 1 and not any(map(self._is_done, cycle)):
                 yield name
 
     def _is_done(self, new: str) -> bool:
-        return self._recorded.get(new, ())[-1:] == (self._said[new],)
+        return self._recorded.get(new, ())[-1:] == (self._renamed[new],)
 
     def _path(self, name: str) -> tuple[str, ...]:
         return ("renamed", self._field, name)
 
-    def in_vain(self) -> Iterator[Problem]:
+    def without_effect(self) -> Iterator[Problem]:
         """Yield a warning for each rename of the options from a name that the state never had."""
-        for new, old in self._said.items() if self._known else ():
+        for new, old in self._renamed.items() if self._known else ():
             if new in self._declared and not {old, new} & self._known:
                 hint = f"what stands is called: {', '.join(sorted(self._known))}"
                 yield Problem(f'nothing was ever called "{old}"', self._path(new), hint)
@@ -229,5 +229,5 @@ def _names(current: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 def _keys(past: Past) -> Iterator[str]:
     """Yield the keys of the subjects that a state has, in decisions, bindings and objects."""
-    for name in (*past.records, *past.done, *(one.subject for one in past.standing)):
+    for name in (*past.records, *past.done, *(standing.subject for standing in past.standing)):
         yield name.partition("/")[2]

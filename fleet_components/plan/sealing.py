@@ -16,12 +16,12 @@ from fleet_components.plan.subject import Decided
 def sealed(subjects: Iterable[Decided], past: Past) -> tuple[tuple[Decided, ...], Past]:
     """Return the subjects and the past with the secret patches in each of their records."""
     subjects = tuple(subjects)
-    records = [record for one in subjects for record in (one.before, one.record, one.outcome.goal)]
+    records = [record for decided in subjects for record in (decided.before, decided.record, decided.outcome.goal)]
     secret = frozenset(_secret((*records, *past.records.values())))
     if not secret:
         return subjects, past
     known = {name: attrs.evolve(record, secret=secret) for name, record in past.records.items()}
-    return tuple(_sealed(one, secret) for one in subjects), attrs.evolve(past, records=known)
+    return tuple(_sealed(decided, secret) for decided in subjects), attrs.evolve(past, records=known)
 
 
 def _secret(records: Iterable[Record[Any, Any]]) -> Iterable[SecretPatch]:

@@ -32,15 +32,15 @@ class Sent:
 
 def sent(past: Past) -> Iterator[Sent]:
     """Yield what stands on members, and what a refresh has taken out of the state because somebody has deleted it."""
-    standing = {(one.cluster, one.key) for one in past.standing}
+    standing = {(item.cluster, item.key) for item in past.standing}
     recorded: dict[tuple[str, str], Mapping[ObjectKey, Sent]] = {}
     for subject, members in past.done.items():
         for cluster in members:
             recorded[subject, cluster] = found = _recorded(past, subject, cluster)
-            yield from (one for key, one in found.items() if (cluster, key) not in standing)
-    for one in past.standing:
-        known = recorded.get((one.subject, one.cluster), {}).get(one.key)
-        yield attrs.evolve(known, standing=one) if known else Sent(one)
+            yield from (item for key, item in found.items() if (cluster, key) not in standing)
+    for item in past.standing:
+        known = recorded.get((item.subject, item.cluster), {}).get(item.key)
+        yield attrs.evolve(known, standing=item) if known else Sent(item)
 
 
 def _recorded(past: Past, subject: str, cluster: str) -> Mapping[ObjectKey, Sent]:
@@ -56,5 +56,6 @@ def _recorded(past: Past, subject: str, cluster: str) -> Mapping[ObjectKey, Sent
     left_alone = record.left_alone(here.revision)
     manifests = map(Manifest, objects)
     return {
-        one.key: Sent(Standing(subject, cluster, one.key, one.api_version), one.data, left_alone) for one in manifests
+        manifest.key: Sent(Standing(subject, cluster, manifest.key, manifest.api_version), manifest.data, left_alone)
+        for manifest in manifests
     }

@@ -361,7 +361,7 @@ def gathered(given: Given) -> Source:
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     in_all_zones = not given.releases.karmada.has(Rule.ANY_ZONE)
     read = (*filter(None, clusters), *declared)
-    everyone = [attrs.evolve(one, in_all_zones=True) for one in read] if in_all_zones else read
+    everyone = [attrs.evolve(each, in_all_zones=True) for each in read] if in_all_zones else read
     # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}
     return Source(

@@ -114,11 +114,11 @@ class StackState:
         if not isinstance(listed, list):
             raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
         found = stored(enumerate(listed), ("deployment", "resources"), file)
-        settled = {one.urn for one in found if not one.pending_replacement}
+        settled = {item.urn for item in found if not item.pending_replacement}
         # The engine keeps the note of a creation through all later updates (pulumi v3.260.0,
         # pkg/backend/journal.go); once the state has the resource, an update has recorded it since.
         pending = {urn: what for urn, what in _pending(deployment) if not (what == CREATING and urn in settled)}
-        known = (attrs.evolve(one, interrupted=pending.get(one.urn, "")) for one in found)
+        known = (attrs.evolve(item, interrupted=pending.get(item.urn, "")) for item in found)
         return attrs.evolve(cls.of(known), pending=pending)
 
     @classmethod
@@ -176,11 +176,11 @@ def redact(value: Any) -> Any:
 def _pending(deployment: Any) -> Iterator[tuple[str, str]]:
     """Yield the operations that were under way when an update was killed; what is no such thing is passed over."""
     listed = deployment.get("pending_operations") if isinstance(deployment, Mapping) else None
-    for one in listed if isinstance(listed, list) else ():
-        resource = one.get("resource") if isinstance(one, Mapping) else None
+    for item in listed if isinstance(listed, list) else ():
+        resource = item.get("resource") if isinstance(item, Mapping) else None
         urn = resource.get("urn") if isinstance(resource, Mapping) else None
         if isinstance(urn, str) and is_urn(urn):
-            yield urn, str(one.get("type"))
+            yield urn, str(item.get("type"))
 
 
 def _revealed(secret: Mapping[str, Any]) -> Any:
@@ -204,9 +204,9 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
     """
     found, problems = dict[str, StoredResource](), list[Problem]()
     stack = ""
-    for place, one in raw:
+    for place, data in raw:
         try:
-            resource = _stored(one)
+            resource = _stored(data)
             # The old half of a replacement has the same URN as the new one until it is deleted.
             if not resource.delete:
                 stack = stack or _stack_of(resource.urn)
@@ -216,7 +216,7 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
                     raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
                 found[resource.urn] = resource
         except MisfitError as misfit:
-            urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
+            urn = str(data.get("urn") or "") if isinstance(data, Mapping) else place if isinstance(place, str) else ""
             urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
             problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]

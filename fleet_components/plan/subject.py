@@ -103,7 +103,7 @@ class Outcome(Generic[R]):
             self.rollout,
             entries=entries,
             waves=tuple(_still(wave, entries) for wave in self.rollout.waves),
-            removals=tuple(one for one in self.rollout.removals if entries[one].change is Change.REMOVE),
+            removals=tuple(removal for removal in self.rollout.removals if entries[removal].change is Change.REMOVE),
             finished=False,
         )
         return attrs.evolve(self, rollout=rollout, record=self.record.keeping(rollout.placed, before))
@@ -111,7 +111,7 @@ class Outcome(Generic[R]):
 
 def _still(wave: Wave, entries: Mapping[str, Entry]) -> Wave:
     """Return a wave without the members that do not move."""
-    moving = tuple(one for one in wave.clusters if entries[one].change in (Change.ADD, Change.UPDATE))
+    moving = tuple(cluster for cluster in wave.clusters if entries[cluster].change in (Change.ADD, Change.UPDATE))
     return attrs.evolve(wave, clusters=moving)
 
 
@@ -291,7 +291,7 @@ class Subject(ABC, Generic[R]):
 
     def _place_of_rule(self, override: str, position: int) -> str:
         """Return where the rule of an override is written; empty if it is not any more."""
-        manifest = next((one for one in self.override_manifests if str(one.key) == override), None)
+        manifest = next((item for item in self.override_manifests if str(item.key) == override), None)
         path = self.rule_path(manifest, position) if manifest else ()
         origin = manifest.origin if manifest else None
         if origin is None or value_at(manifest and manifest.data, path) is None:
@@ -414,12 +414,12 @@ class Decided:
         """Return it as a hub carries it out, which goes on by itself: reasons name no update that would."""
         rollout: Rollout = self.outcome.rollout
         entries = {
-            name: attrs.evolve(one, reason=one.reason.replace(NEXT_UPDATE, "the hub itself"))
-            if NEXT_UPDATE in one.reason
-            else one
-            for name, one in rollout.entries.items()
+            name: attrs.evolve(entry, reason=entry.reason.replace(NEXT_UPDATE, "the hub itself"))
+            if NEXT_UPDATE in entry.reason
+            else entry
+            for name, entry in rollout.entries.items()
         }
-        if all(one is rollout.entries[name] for name, one in entries.items()):
+        if all(entry is rollout.entries[name] for name, entry in entries.items()):
             return self
         return attrs.evolve(self, outcome=attrs.evolve(self.outcome, rollout=attrs.evolve(rollout, entries=entries)))
 

@@ -128,7 +128,7 @@ def _to_hub(now: Standpoint) -> Iterator[MoveStep]:
         Deed.SETTLE,
         f"wait until the hub of {name} has taken every object over in place",
         "each object has the mark of the hub, and the uid that it had",
-        now.moved and all(one.taken for one in now.objects.values()),
+        now.moved and all(seen.taken for seen in now.objects.values()),
     )
 
 
@@ -149,7 +149,7 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
         "every Work says so" if karmada else "every Work says so, and its agent has seen it",
         now.moved or now.held,
     )
-    released = all(one.ours and (karmada or not one.marked) for one in now.objects.values())
+    released = all(seen.ours and (karmada or not seen.marked) for seen in now.objects.values())
     released = released and (karmada or now.let_go)
     yield MoveStep(
         Deed.RELEASE,
@@ -171,7 +171,7 @@ def _to_direct(now: Standpoint) -> Iterator[MoveStep]:
         Deed.SETTLE,
         f"what {name} has left on the objects is taken off",
         "no object has a mark of the hub, and each has the uid that it had",
-        now.moved and not any(one.marked for one in now.objects.values()),
+        now.moved and not any(seen.marked for seen in now.objects.values()),
     )
 
 
@@ -193,12 +193,12 @@ def carry_out(mover: Mover, say: Callable[[MoveStep], None]) -> Standpoint:
     now = mover.look()
     first = dict(now.objects)
     unharmed(first, now)
-    while step := next((one for one in steps(now) if not one.done), None):
+    while step := next((item for item in steps(now) if not item.done), None):
         say(step)
         mover.do(step.deed)
         now = mover.look()
         unharmed(first, now)
-        if not next(one.done for one in steps(now) if one.deed is step.deed):
+        if not next(item.done for item in steps(now) if item.deed is step.deed):
             raise FleetError([Problem(f"this is not so yet: {step.how}", subject=f"step {step.deed}", hint=_AGAIN)])
     return now
 

@@ -87,9 +87,9 @@ class Trial(ABC):
     def unchanged(self, part: Part, data: Mapping[str, Any]) -> Unchanged:
         """Return why a part changes nothing in an object that it finds in this form."""
 
-    def alike_objects(self, one: Object | None, other: Object | None) -> bool:
+    def alike_objects(self, data: Object | None, other: Object | None) -> bool:
         """Return whether two forms of an object mean the same; None is a deleted one."""
-        return one == other
+        return data == other
 
     def made(self, results: Sequence[Overridden]) -> Objects | None:
         """Return what a member gets of results; None if that is unknown: a rule fails, or data is

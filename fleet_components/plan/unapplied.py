@@ -40,6 +40,6 @@ class Unapplied:
 def in_words(found: Mapping[str, Unapplied]) -> Iterator[str]:
     """Yield a sentence for each reason, with its members."""
     members: dict[Unapplied, list[str]] = defaultdict(list)
-    for member, one in found.items():
-        members[one].append(member)
-    yield from (one.on(f"on {few(sorted(names))}") for one, names in sorted(members.items()))
+    for member, unapplied in found.items():
+        members[unapplied].append(member)
+    yield from (unapplied.on(f"on {few(sorted(names))}") for unapplied, names in sorted(members.items()))

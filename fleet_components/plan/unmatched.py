@@ -55,7 +55,7 @@ def unmatched(
     for decided in subjects:
         yield from skipped_stages(source, decided, members)
     there = source.settings.brings_namespaces
-    alone = [one for one in subjects if not (there and one.subject.kind == TEMPLATE_KIND)]
+    alone = [subject for subject in subjects if not (there and subject.subject.kind == TEMPLATE_KIND)]
     yield from forgotten_namespaces(source.catalogue, alone, inventory)
     yield from no_quantities(inventory.clusters, source.declarations)
     yield from _unselected(source, templates.unclaimed)
@@ -69,21 +69,23 @@ def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Probl
     in system namespaces. The same holds for the contents of a namespace that a placement selects but that is not in the
     source: the placement's own warning covers them.
     """
-    said = set(_selected_namespaces(source))
-    left = [one for one in unclaimed if one.namespace not in said and _counts(one, source.catalogue)]
+    selected = set(_selected_namespaces(source))
+    left = [
+        manifest for manifest in unclaimed if manifest.namespace not in selected and _counts(manifest, source.catalogue)
+    ]
     if left:
         what = f"{count(len(left), 'object')} {'is' if len(left) == 1 else 'are'} selected by no policy"
-        first = min((one.problem("") for one in left), key=lambda problem: (problem.file, problem.line or 0))
-        listed = few([str(one.key) for one in left])
+        first = min((manifest.problem("") for manifest in left), key=lambda problem: (problem.file, problem.line or 0))
+        listed = few([str(manifest.key) for manifest in left])
         yield Problem(f"{what}: {listed}", hint="select them, or take them out", file=first.file, line=first.line)
 
 
 def _selected_namespaces(source: Source) -> Iterator[str]:
     """Yield the namespaces that placements select by name with all their contents."""
     for placement in source.placements:
-        for one in placement.spec.resource_selectors:
-            if (one.group, one.kind, one.selection_scope) == ("", "Namespace", "NamespaceWithResources"):
-                yield one.name
+        for selector in placement.spec.resource_selectors:
+            if (selector.group, selector.kind, selector.selection_scope) == ("", "Namespace", "NamespaceWithResources"):
+                yield selector.name
 
 
 def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:

@@ -16,7 +16,7 @@ _NEAR = 0.6
 """Similarity at which a name counts as a misspelling: names are short, so two swapped letters must pass."""
 
 
-class Vain(NamedTuple):
+class NoMatch(NamedTuple):
     """A request that matches nothing.
 
     Attributes:
@@ -30,16 +30,16 @@ class Vain(NamedTuple):
     hint: str = ""
 
 
-def problems_of(manifest: Manifest, found: Iterable[Vain]) -> Iterator[Problem]:
+def problems_of(manifest: Manifest, found: Iterable[NoMatch]) -> Iterator[Problem]:
     """Return a problem for each, with file and line of the object that asks for it."""
-    return (manifest.problem(one.what, one.path, one.hint) for one in found)
+    return (manifest.problem(item.what, item.path, item.hint) for item in found)
 
 
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:
     """Yield the requirements of a selector, each with its own field path."""
     equal, expressions = selector.requirements()[: len(selector.match_labels)], selector.match_expressions
-    yield from (((*path, "matchLabels", one.key), one) for one in equal)
-    yield from (((*path, "matchExpressions", index), one) for index, one in enumerate(expressions))
+    yield from (((*path, "matchLabels", requirement.key), requirement) for requirement in equal)
+    yield from (((*path, "matchExpressions", index), expression) for index, expression in enumerate(expressions))
 
 
 def meant(word: str, known: Vocabulary, there_is: str) -> str:

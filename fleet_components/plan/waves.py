@@ -51,7 +51,9 @@ class PlanWave:
     @property
     def members(self) -> frozenset[str]:
         """The members that it changes."""
-        return frozenset(one for part in (self.moves, self.leaves) for members in part.values() for one in members)
+        return frozenset(
+            member for part in (self.moves, self.leaves) for members in part.values() for member in members
+        )
 
 
 @attrs.frozen
@@ -145,8 +147,12 @@ def _keep_order(turns: dict[tuple[str, str], int], name: str, numbers: Mapping[s
 
 def goal_of(plan: FleetPlan) -> str:
     """Return a digest of what a plan leads to and in which waves, to know the same rollout again."""
-    subjects = [[one.name, one.record.decided(), sorted(one.record.digests.items())] for one in plan.subjects]
-    left = [[one.subject, one.cluster, str(one.key), str(one.fate)] for one in plan.departures]
+    subjects = [
+        [decided.name, decided.record.decided(), sorted(decided.record.digests.items())] for decided in plan.subjects
+    ]
+    left = [
+        [departure.subject, departure.cluster, str(departure.key), str(departure.fate)] for departure in plan.departures
+    ]
     return hashlib.sha256(canonical([subjects, left]).encode()).hexdigest()[:16]
 
 
@@ -180,23 +186,25 @@ class PlanPart:
             for part in (wave.moves, wave.leaves):
                 for name, members in part.items():
                     later[name].update(members)
-        subjects = tuple(_held(one, later[one.name], plan) if later[one.name] else one for one in plan.subjects)
+        subjects = tuple(
+            _held(decided, later[decided.name], plan) if later[decided.name] else decided for decided in plan.subjects
+        )
         return cls(attrs.evolve(plan, subjects=subjects), plan, ended=False)
 
     def brought(self) -> Iterator[Brought]:
         """Yield all objects that members have once this part is delivered, each once."""
-        for one in self.plan.subjects:
-            for cluster, delivery in one.deliveries.items():
-                for data in self.plan.emitted(one, cluster):
+        for decided in self.plan.subjects:
+            for cluster, delivery in decided.deliveries.items():
+                for data in self.plan.emitted(decided, cluster):
                     key = Manifest(data).key
-                    if (one.name, cluster, key) in self._moved:
+                    if (decided.name, cluster, key) in self._moved:
                         continue
                     yield Brought(
-                        one.name,
+                        decided.name,
                         cluster,
                         data,
-                        self.plan.outlives(one, cluster, key),
-                        one.subject.protected or is_protected(Manifest(data)),
+                        self.plan.outlives(decided, cluster, key),
+                        decided.subject.protected or is_protected(Manifest(data)),
                         delivery.left_alone,
                     )
         for standing, stood in self._kept:
@@ -210,25 +218,27 @@ class PlanPart:
         keeper = Keeper(self.plan.options.stack, self.plan.options.fleet)
         found = delivered(self.plan, redacted=redacted)
         past, kept = self.plan.past, self._kept
-        for name in dict.fromkeys(one.subject for one, _ in kept if one.subject in self.plan.gone):
+        for name in dict.fromkeys(standing.subject for standing, _ in kept if standing.subject in self.plan.gone):
             component = past.records[name].COMPONENT
             shown = {**past.shown.get(name, {}), "protected": name in past.protected}
             found.append(keeper.decision(component, name, past.records[name], shown, redacted=redacted))
             for cluster in _still_there(self.plan, name):
-                keeps = _keeps(one for one, _ in kept if (one.subject, one.cluster) == (name, cluster))
+                keeps = _keeps(
+                    standing for standing, _ in kept if (standing.subject, standing.cluster) == (name, cluster)
+                )
                 found.append(keeper.binding(component, name, cluster, past.done[name][cluster], keeps=keeps))
-        for one, data in kept:
-            component = past.records[one.subject].COMPONENT
-            found.append(keeper.object(component, one.subject, one.cluster, data, found=one.found))
+        for standing, data in kept:
+            component = past.records[standing.subject].COMPONENT
+            found.append(keeper.object(component, standing.subject, standing.cluster, data, found=standing.found))
         return found
 
     @cached_property
     def _brings(self) -> frozenset[tuple[str, str, ObjectKey]]:
         return frozenset(
-            (one.name, cluster, key)
-            for one in self.plan.subjects
-            for cluster in one.deliveries
-            for key in one.keys(cluster)
+            (decided.name, cluster, key)
+            for decided in self.plan.subjects
+            for cluster in decided.deliveries
+            for key in decided.keys(cluster)
         )
 
     @cached_property
@@ -237,9 +247,9 @@ class PlanPart:
         if self.ended:
             return frozenset()
         return frozenset(
-            (one.subject, one.cluster, one.key)
-            for one in self.whole.departures
-            if one.fate is Fate.MOVED and (one.to, one.cluster, one.key) in self._brings
+            (departure.subject, departure.cluster, departure.key)
+            for departure in self.whole.departures
+            if departure.fate is Fate.MOVED and (departure.to, departure.cluster, departure.key) in self._brings
         )
 
     @cached_property
@@ -250,29 +260,29 @@ class PlanPart:
     def _standing(self) -> Iterator[tuple[Standing, Mapping[str, Any]]]:
         """Yield what is kept of subjects that are gone, and what another subject brings in a later wave only."""
         plan = self.whole
-        stood = {(one.subject, one.cluster, one.key): one for one in plan.past.standing}
-        for one in plan.departures:
-            standing = stood.get((one.subject, one.cluster, one.key))
-            if standing is None or not self._waits(one):
+        stood = {(item.subject, item.cluster, item.key): item for item in plan.past.standing}
+        for departure in plan.departures:
+            standing = stood.get((departure.subject, departure.cluster, departure.key))
+            if standing is None or not self._waits(departure):
                 continue
-            for data in _before(plan, one.subject, one.cluster):
-                if Manifest(data).key == one.key:
+            for data in _before(plan, departure.subject, departure.cluster):
+                if Manifest(data).key == departure.key:
                     yield standing, data
 
-    def _waits(self, one: Departure) -> bool:
+    def _waits(self, departure: Departure) -> bool:
         plan = self.whole
-        if one.fate is Fate.MOVED and (one.to, one.cluster, one.key) in self._brings:
+        if departure.fate is Fate.MOVED and (departure.to, departure.cluster, departure.key) in self._brings:
             return False
-        if (one.subject, one.cluster, one.key) in self._brings:
+        if (departure.subject, departure.cluster, departure.key) in self._brings:
             return False
-        gone = one.subject in plan.gone and one.cluster in _still_there(plan, one.subject)
-        return one.fate is Fate.MOVED or (gone and one.fate is not Fate.FORGOTTEN)
+        gone = departure.subject in plan.gone and departure.cluster in _still_there(plan, departure.subject)
+        return departure.fate is Fate.MOVED or (gone and departure.fate is not Fate.FORGOTTEN)
 
 
-def _leaves(plan: FleetPlan, one: Decided, cluster: str) -> bool:
+def _leaves(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
     """Return whether something is taken off a member that can be reached."""
-    stands = one.done(cluster).revision is not None
-    return one.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
+    stands = decided.done(cluster).revision is not None
+    return decided.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
 
 
 def _is_lost(plan: FleetPlan, cluster: str) -> bool:
@@ -290,24 +300,24 @@ def _still_there(plan: FleetPlan, name: str) -> list[str]:
     )
 
 
-def _held(one: Decided, later: set[str], plan: FleetPlan) -> Decided:
+def _held(decided: Decided, later: set[str], plan: FleetPlan) -> Decided:
     """Return a decision in which these members keep what they have."""
     entries = {
-        cluster: Entry(Change.HELD, _present(one, cluster, plan), _LATER) if cluster in later else entry
-        for cluster, entry in one.entries.items()
+        cluster: Entry(Change.HELD, _present(decided, cluster, plan), _LATER) if cluster in later else entry
+        for cluster, entry in decided.entries.items()
     }
-    return attrs.evolve(one, outcome=one.outcome.instead(entries, one.before))
+    return attrs.evolve(decided, outcome=decided.outcome.instead(entries, decided.before))
 
 
-def _present(one: Decided, cluster: str, plan: FleetPlan) -> Placed | None:
+def _present(decided: Decided, cluster: str, plan: FleetPlan) -> Placed | None:
     """Return the decision that leads to what a member runs now; None if it runs nothing."""
-    here = one.done(cluster)
+    here = decided.done(cluster)
     if here.revision is None:
         return None
     if plan.inventory.position(cluster) is None and here.overrides is not None:
-        raise FleetError([_undeclared(one.name, cluster)])
-    sent: Placed = one.before.standing(here)
-    before = one.before.decisions.get(cluster)
+        raise FleetError([_undeclared(decided.name, cluster)])
+    sent: Placed = decided.before.standing(here)
+    before = decided.before.decisions.get(cluster)
     return attrs.evolve(sent, rank=before.rank, wave=before.wave) if before else sent
 
 
@@ -317,9 +327,9 @@ def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
     Raises:
         FleetError: overrides need a member that is not declared any more.
     """
-    for one in plan.subjects:
-        if one.name == name:
-            return old_objects(plan.past, one, name, cluster)
+    for decided in plan.subjects:
+        if decided.name == name:
+            return old_objects(plan.past, decided, name, cluster)
     record, here = plan.past.records[name], plan.past.done[name][cluster]
     position = plan.inventory.position(cluster)
     if position is None and here.overrides is not None:
@@ -335,7 +345,7 @@ def _undeclared(name: str, cluster: str) -> Problem:
 
 def _keeps(standing: Iterator[Standing]) -> str:
     """Return which objects outlive their subject on a member, from those that do."""
-    kept = [one for one in standing if one.kept and not one.found]
-    if any(one.key.namespace for one in kept):
+    kept = [item for item in standing if item.kept and not item.found]
+    if any(item.key.namespace for item in kept):
         return ALL
     return CLUSTER_SCOPED if kept else ""

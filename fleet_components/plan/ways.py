@@ -128,17 +128,17 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
     first: dict[str, Manifest] = {}
     otherwise: list[Manifest] = []
     for policy in policies:
-        said, own = asked_way(policy), _STEERING.get(policy.kind)
+        wanted, own = asked_way(policy), _STEERING.get(policy.kind)
         if own is None:
-            if said:
+            if wanted:
                 problems.append(policy.problem(_NOT_ITS_OWN, _PATH, _OWN_HINT))
             continue
-        way = said or default
+        way = wanted or default
         asked[policy.kind, policy.namespace, policy.name] = way
-        if wrong := no_way(way) if said else "":
+        if wrong := no_way(way) if wanted else "":
             problems.append(policy.problem(wrong, _PATH, A_WAY))
         elif way not in (Way.DIRECT, own):
-            if said:
+            if wanted:
                 what = f"is {_of(own)}, and cannot go through a hub of {NAMES[way]}"
                 problems.append(policy.problem(what, _PATH, f"write {own} or direct"))
             else:

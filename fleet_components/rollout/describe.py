@@ -33,9 +33,9 @@ def describe_stages(stages: Iterable[StageProgress]) -> Iterator[str]:
             continue
         order = ", then ".join(few(part, _SHOWN) for part in stage.parts)
         clusters = [cluster for part in stage.parts for cluster in part]
-        told = ((stage.done, "done"), (stage.moves, "now"))
+        states = ((stage.done, "done"), (stage.moves, "now"))
         state = [
-            which if len(part) == len(clusters) else f"{few(part, _SHOWN)} {which}" for part, which in told if part
+            which if len(part) == len(clusters) else f"{few(part, _SHOWN)} {which}" for part, which in states if part
         ]
         before = "" if len(stage.done) == len(clusters) else stage.before
         waits = [f"waits: {before}"] if before else [f"then {stage.after}"] if stage.after else []

@@ -51,7 +51,7 @@ def check_eviction(
     if kind == PICK_FIXED:
         what = "Found ClusterResourcePlacement with PickFixed placement type targeted by eviction"
         return Handled(cluster, INVALID, what)
-    here = [one for one in held if one.cluster == cluster]
+    here = [item for item in held if item.cluster == cluster]
     if len(here) != 1:
         found = "Found more than one" if here else "Failed to find"
         return Handled(cluster, INVALID, f"{found} scheduler decision for placement in cluster targeted by eviction")
@@ -83,7 +83,7 @@ def allowed(policy: PlacementPolicy | None, held: Sequence[Held], budget: Disrup
         budget: the budget.
     """
     target = (policy.number_of_clusters or 0) if policy and policy.placement_type == PICK_N else len(held)
-    available = sum(one.available for one in held)
+    available = sum(item.available for item in held)
     if budget.max_unavailable is not None:
         return scaled(budget.max_unavailable, target, round_up=True) - (len(held) - available)
     if budget.min_available is not None:
@@ -99,7 +99,7 @@ def _within(cluster: str, policy: PlacementPolicy | None, held: Sequence[Held], 
             " specified or MinAvailable is specified as a percentage for PickAll ClusterResourcePlacement"
         )
         return Handled(cluster, BLOCKED, what)
-    counted = _OF_A_BUDGET.format(sum(one.available for one in held), len(held))
+    counted = _OF_A_BUDGET.format(sum(item.available for item in held), len(held))
     if allowed(policy, held, budget) > 0:
         return Handled(cluster, EXECUTED, f"Eviction is allowed {counted}")
     return Handled(cluster, BLOCKED, f"Eviction is blocked {counted}")

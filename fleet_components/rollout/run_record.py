@@ -15,7 +15,7 @@ from itertools import chain
 
 import attrs
 
-from fleet_components.model.codec import MOST_INT32, one_of, ranged
+from fleet_components.model.codec import MOST_INT32, choice_of, ranged
 from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Version, Wanted
 from fleet_components.rollout.stages import ABORTED, InvalidRunError, arrange
@@ -65,7 +65,7 @@ class RunRecord:
     # Without null: an engine drops it, so that the next update would find another record.
     overrides: Mapping[str, int] = attrs.field(factory=dict)
     approvals: tuple[str, ...] = ()
-    outcome: str = attrs.field(default="", metadata=one_of("", SUCCEEDED, FAILED))
+    outcome: str = attrs.field(default="", metadata=choice_of("", SUCCEEDED, FAILED))
     message: str = ""
     updated: tuple[str, ...] = ()
     updating: tuple[str, ...] = ()
@@ -236,9 +236,9 @@ def _outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
         if len(new) != len(existing):
             what = f"the number of clusters in index `{index}` stage has changed"
             return f"{ABORTED}{what}, new: {len(new)}, existing: {len(existing)}"
-        for place, (one, other) in enumerate(zip(new, existing, strict=True)):
-            if one != other:
-                what = f"the `{place}` cluster in the `{index}` stage has changed, new: {one}, existing: {other}"
+        for place, (text, other) in enumerate(zip(new, existing, strict=True)):
+            if text != other:
+                what = f"the `{place}` cluster in the `{index}` stage has changed, new: {text}, existing: {other}"
                 return f"{ABORTED}{what}"
     for cluster in sorted(scheduled.leaving.difference(record.leaving)):
         return f"{ABORTED}{_UNEXPECTED}the cluster `{cluster}` to be deleted is not in the delete stage"

@@ -48,7 +48,7 @@ Ladder = tuple[Edits, ...]
 """Changes of one kind, each going further than the one before: ``numberOfClusters`` 3, 4, 5."""
 
 
-def said(change: Edits) -> str:
+def edit_words(change: Edits) -> str:
     """Return a change in words: ``with tier=gold and zone=a and without the taint spot:NoSchedule``."""
     words, preposition = [], ""
     for edit in change:
@@ -70,7 +70,7 @@ def joined(edits: Iterable[Edit]) -> Edits:
 def _at(data: Any, path: FieldPath, edit: Edit) -> Any:
     here, *rest = path
     if isinstance(data, list | tuple):
-        return [_below(one, rest, edit) if index == here else one for index, one in enumerate(data)]
+        return [_below(item, rest, edit) if index == here else item for index, item in enumerate(data)]
     known = dict(data or {})
     changed = _below(known.get(str(here)), rest, edit)
     if changed is _NOTHING:
@@ -91,7 +91,7 @@ def _below(value: Any, rest: list[str | int], edit: Edit) -> Any:
         case "add":
             return [*(value or ()), edit.value]
         case "drop":
-            return [one for one in value or () if one != edit.value]
+            return [item for item in value or () if item != edit.value]
     return _NOTHING
 
 

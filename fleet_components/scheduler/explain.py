@@ -54,12 +54,12 @@ def passing_all(profile: Profile, state: State, picked: Mask) -> tuple[Mask, tup
     if not picked:
         return 0, ()
     try:
-        told = [plugin for plugin in filters_of(profile, state) if not (plugin.silent or plugin.counts_picks)]
-        for plugin in told:
+        named = [plugin for plugin in filters_of(profile, state) if not (plugin.silent or plugin.counts_picks)]
+        for plugin in named:
             picked = passing(plugin, state, picked)
     except SchedulingError:  # one member is enough for that; the others have verdicts of their own
         return 0, ()
-    return picked, tuple(Verdict(plugin.name, True, _PASSES) for plugin in told)
+    return picked, tuple(Verdict(plugin.name, True, _PASSES) for plugin in named)
 
 
 def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:

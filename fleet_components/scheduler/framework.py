@@ -31,7 +31,7 @@ import attrs
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.scheduler.edit import Edits, Ladder, said
+from fleet_components.scheduler.edit import Edits, Ladder, edit_words
 
 KUBEFLEET, KARMADA = "kubefleet", "karmada"
 """Names of the profiles."""
@@ -116,7 +116,7 @@ class Filter(Plugin, Generic[S_contra]):
 
     def remedy(self, state: S_contra, position: int) -> str:
         """Return what would let the member at this position pass: the changes of ``admitting``, or nothing."""
-        return ", or ".join(map(said, islice(self.admitting(state, position), _MOST_REMEDIES)))
+        return ", or ".join(map(edit_words, islice(self.admitting(state, position), _MOST_REMEDIES)))
 
     def admitting(self, state: S_contra, position: int) -> Iterable[Edits]:
         """Yield changes, each of which lets the member at this position pass; explanations try what comes of them."""

@@ -20,8 +20,8 @@ def to_match(member: str, requirements: Iterable[Requirement], labels: Labels) -
     found = []
     for key, asked in _by_key(requirements).items():
         old = labels.get(key)
-        if not all(_met(one, old) for one in asked):
-            values = (value for value in _values(asked) if all(_met(one, value) for one in asked))
+        if not all(_met(requirement, old) for requirement in asked):
+            values = (value for value in _values(asked) if all(_met(requirement, value) for requirement in asked))
             value = next(values, _NOWHERE)
             if value is _NOWHERE:
                 return None
@@ -32,9 +32,9 @@ def to_match(member: str, requirements: Iterable[Requirement], labels: Labels) -
 def to_miss(member: str, requirements: Iterable[Requirement], labels: Labels) -> Iterator[Edits]:
     """Yield edits of one label with which a member that meets all requirements fails one of them."""
     for key, asked in _by_key(requirements).items():
-        values = (None, *_values(asked), *(f"not-{value}" for one in asked for value in one.values))
+        values = (None, *_values(asked), *(f"not-{value}" for requirement in asked for value in requirement.values))
         for value in values:
-            if value != labels.get(key) and not all(_met(one, value) for one in asked):
+            if value != labels.get(key) and not all(_met(requirement, value) for requirement in asked):
                 edit = unset_label(member, key) if value is None else set_label(member, key, value, labels.get(key))
                 yield (edit,)
                 break
@@ -52,9 +52,11 @@ _NOWHERE = object()
 
 def _values(requirements: Sequence[Requirement]) -> Iterator[str | None]:
     """Yield the values that requirements of one key name, then none, then any, then those that they exclude."""
-    yield from (value for one in requirements if one.operator == "In" for value in one.values)
+    yield from (value for requirement in requirements if requirement.operator == "In" for value in requirement.values)
     yield from (None, _ANY)
-    yield from (value for one in requirements if one.operator == "NotIn" for value in one.values)
+    yield from (
+        value for requirement in requirements if requirement.operator == "NotIn" for value in requirement.values
+    )
 
 
 def _met(requirement: Requirement, value: str | None) -> bool:

@@ -71,14 +71,19 @@ def members_of(files: Sequence[Path], chosen: Collection[str], system: str, take
     problems += () if problems else _missing(found, chosen)
     if problems:
         raise FleetError(problems)
-    wanted = [one for one in found if not chosen or one.name in chosen]
+    wanted = [context for context in found if not chosen or context.name in chosen]
     first: dict[str, Context] = {}
-    for one in sorted(wanted, key=lambda one: not one.current):  # of several contexts, the one that is in use
-        first.setdefault(one.cluster, one)
-    picked = [one for one in wanted if first[one.cluster] is one]
+    for context in sorted(
+        wanted, key=lambda context: not context.current
+    ):  # of several contexts, the one that is in use
+        first.setdefault(context.cluster, context)
+    picked = [context for context in wanted if first[context.cluster] is context]
     names = _names(picked, LONGEST[system], taken)
-    members = tuple(NewMember(names[one], kubeconfig=one.file, context=one.name, current=one.current) for one in picked)
-    return Found(members, tuple((one, names[first[one.cluster]]) for one in wanted if one not in names))
+    members = tuple(
+        NewMember(names[context], kubeconfig=context.file, context=context.name, current=context.current)
+        for context in picked
+    )
+    return Found(members, tuple((context, names[first[context.cluster]]) for context in wanted if context not in names))
 
 
 def _contexts(file: Path) -> Iterator[Context]:
@@ -94,7 +99,7 @@ def _contexts(file: Path) -> Iterator[Context]:
         # There is no member yet that could be named.
         hint = "give a kubeconfig with clusters and contexts"
         raise FleetError([attrs.evolve(problem, subject="", hint=hint) for problem in error.problems]) from None
-    clusters: Mapping[str, Any] = {one["name"]: one["cluster"] for one in config["clusters"]}
+    clusters: Mapping[str, Any] = {item["name"]: item["cluster"] for item in config["clusters"]}
     current = config.get("current-context")
     problems: list[Problem] = []
     seen: set[str] = set()
@@ -121,7 +126,7 @@ def _contexts(file: Path) -> Iterator[Context]:
 
 
 def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Problem]:
-    names = [one.name for one in found]
+    names = [context.name for context in found]
     for name in chosen:
         if name not in names:
             meant = nearest(name, names)

@@ -41,7 +41,7 @@ def write(files: Mapping[Path, str]) -> None:
 
 def _made_folders(folder: Path) -> list[Path]:
     """Make a folder and those above it, and return the new ones, from the outermost."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     return missing[::-1]
 

@@ -61,7 +61,7 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     if problems := list(_unusable(members)):
         raise FleetError(problems)
     name = usable_name(folder.absolute().name, 60)
-    files = {folder / one: template(file).text(name=name) for one, file in _PROGRAM.items()}
+    files = {folder / text: template(file).text(name=name) for text, file in _PROGRAM.items()}
     config: dict[str, Any] = {"fleet:source": source.absolute().relative_to(folder.absolute()).as_posix()}
     reached = {member.name: _path(member.kubeconfig, folder) for member in members if member.kubeconfig}
     config |= {"fleet:kubeconfigs": reached} if reached else {"fleet:render": "out"}

@@ -80,5 +80,5 @@ def _labels(name: str, text: str, problems: list[Problem]) -> Iterator[tuple[str
         wrong = [*key_errors(key), *value_errors(value)] if equals else ["it is not label=value"]
         wrong += ["it is there twice"] if key in seen else []
         seen.add(key)
-        problems += [Problem(f'label "{label}": {one}', subject=f"member {name}", hint=_FORM) for one in wrong]
+        problems += [Problem(f'label "{label}": {item}', subject=f"member {name}", hint=_FORM) for item in wrong]
         yield key, value

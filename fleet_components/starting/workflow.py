@@ -52,7 +52,7 @@ def gitlab_include(*, observed: bool) -> str:
 def repository_of(folder: Path) -> Path:
     """Return the top of the git repository that a folder is in, or is to be in; the current folder without one."""
     at = folder.resolve()
-    return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
+    return next((parent for parent in (at, *at.parents) if (parent / ".git").exists()), Path.cwd())
 
 
 def has_updater(top: Path) -> bool:
@@ -89,7 +89,7 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str, image: str) -
     observed = is_observed(folder)
     values |= _OF_HUB if has_hub(folder) else _OF_CLUSTERS
     files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}
-    found = {top / file: template(one).text(**values) for file, one in files.items()}
+    found = {top / file: template(text).text(**values) for file, text in files.items()}
     if ci == "github" and not has_updater(top):
         found[top / UPDATER] = template("dependabot.yml").text()
     if ci == "gitlab" and not (top / GITLAB).exists():

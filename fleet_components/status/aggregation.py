@@ -157,7 +157,7 @@ def _balanced(items: Items, names: Sequence[str]) -> Status:
 def _place(key: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the place of an address: without a host name after all that have one, without a mode likewise."""
     host, ip, *mode = key
-    return not host, host, ip, [(not one, one) for one in mode]
+    return not host, host, ip, [(not text, text) for text in mode]
 
 
 def _each_once(ports: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -170,7 +170,7 @@ def _port(port: Mapping[str, Any]) -> tuple[int, str, str]:
 
 def _pod(_: Manifest, items: Items) -> Status:
     containers = {
-        name: [_container(one) for status in _statuses(items) for one in status.get(name) or ()]
+        name: [_container(item) for status in _statuses(items) for item in status.get(name) or ()]
         for name in ("containerStatuses", "initContainerStatuses")
     }
     return _filled({"phase": _phase(items, _POD_PHASES), **containers})

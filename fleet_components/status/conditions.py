@@ -90,12 +90,12 @@ def of_placement(
     for name in _REPORTED if reports else _WRITTEN:
         here = [condition for conditions in members for condition in conditions if condition.type == name]
         # Unknown beats False, and False beats True.
-        status = next((s for s in (UNKNOWN, FALSE) if any(one.status == s for one in here)), TRUE)
-        counted = [one for one in here if one.status == status]
+        status = next((s for s in (UNKNOWN, FALSE) if any(item.status == s for item in here)), TRUE)
+        counted = [item for item in here if item.status == status]
         reason, message = _OF_PLACEMENT[name, status]
         if (name, status) == (SYNCHRONIZED, TRUE) and not release.has(Rule.WORK_TEXT_CORRECTED):
             message = _SYNCHRONIZED_BEFORE
-        if name == OVERRIDDEN and all((one.reason, one.message) == NO_OVERRIDE for one in counted):
+        if name == OVERRIDDEN and all((item.reason, item.message) == NO_OVERRIDE for item in counted):
             reason, message = NO_OVERRIDE
         found.append(Condition(f"{kind}{name}", status, reason, message.format(len(counted))))
         if status != TRUE:

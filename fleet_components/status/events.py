@@ -34,7 +34,7 @@ class Kind(StrEnum):
     """Kinds of events that are heard, by the names of their fields."""
 
     PRELUDE = "preludeEvent"
-    SAID = "diagnosticEvent"
+    DIAGNOSTIC = "diagnosticEvent"
     BEGAN = "resourcePreEvent"
     DONE = "resOutputsEvent"
     FAILED = "resOpFailedEvent"
@@ -73,7 +73,7 @@ class Event:
         if kind is None:
             return None
         body = fields[kind]
-        if kind is Kind.SAID:
+        if kind is Kind.DIAGNOSTIC:
             text = plain(shortened(_text(body.get("message")))).strip()
             return cls(kind, _urn(body.get("urn")), severity=_text(body.get("severity")), text=text)
         step = body.get("metadata")
@@ -103,8 +103,8 @@ class Events:
     def hear(self, event: Event) -> None:
         """Take over an event."""
         match event.kind:
-            case Kind.SAID:
-                self._said(event)
+            case Kind.DIAGNOSTIC:
+                self._diagnostic(event)
             case Kind.SUMMARY:
                 self.ended = True
             case Kind.BEGAN if _changes(event) and len(self.begun) < _MOST_RESOURCES:
@@ -117,7 +117,7 @@ class Events:
                 if len(self.failed) < _MOST_RESOURCES:
                     self.failed.add(event.urn)
 
-    def _said(self, event: Event) -> None:
+    def _diagnostic(self, event: Event) -> None:
         if event.severity == "error" and self._room:
             self._room -= 1
             self.errors.setdefault(event.urn, []).append(event.text)

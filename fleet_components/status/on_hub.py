@@ -79,18 +79,18 @@ def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHu
     status = holder.get("status") or {}
     if found is None and not status:
         return OnHub(missing=True)
-    told = dict(_told(listing.system, status))
-    declared = {one["metadata"]["name"]: one for one in listing.all(*_MEMBERS[listing.system])}
+    described = dict(_described(listing.system, status))
+    declared = {data["metadata"]["name"]: data for data in listing.all(*_MEMBERS[listing.system])}
     rows = []
     for name in sorted({*decided.record.decisions, *_standing(found)}):
         placed, done = decided.record.decisions.get(name), found.done.get(name) if found else None
         forecast = _in_words(placed, decided.record.revision, decided.replicas_after(name, placed))
         hub = _in_words(done, found.record.revision if found else 0, _replicas(decided, name, done))
-        said = told.get(name, [])
-        causes = [*said, *_of_member(decided, name, declared.get(name))] if forecast != hub or said else []
+        stated = described.get(name, [])
+        causes = [*stated, *_of_member(decided, name, declared.get(name))] if forecast != hub or stated else []
         if forecast != hub and not causes:
             causes = [_UNTOLD]
-        rows.append(HubRow(name, forecast, hub, tuple(dict.fromkeys(causes)), fine=not said))
+        rows.append(HubRow(name, forecast, hub, tuple(dict.fromkeys(causes)), fine=not stated))
     return OnHub(tuple(rows), tuple(status.get("conditions") or ()), _shown(holder))
 
 
@@ -132,11 +132,11 @@ def _holder(decided: Decided, listing: Listing) -> Object | None:
     if listing.system is System.KUBEFLEET:
         namespace, _, name = decided.subject.key.rpartition("/")
         return listing.object(ObjectKey(GROUP, decided.subject.kind, namespace, name))
-    return next((one for one in _bindings(listing) if _of_template(one, decided)), None)
+    return next((binding for binding in _bindings(listing) if _of_template(binding, decided)), None)
 
 
 def _bindings(listing: Listing) -> Iterator[Object]:
-    return (one for kind in BINDINGS for one in listing.all(kind, WORK_GROUP))
+    return (data for kind in BINDINGS for data in listing.all(kind, WORK_GROUP))
 
 
 def _of_template(binding: Object, decided: Decided) -> bool:
@@ -153,20 +153,20 @@ def _of_template(binding: Object, decided: Decided) -> bool:
     )
 
 
-def _told(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _described(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Yield what the hub says of members on which not all is well."""
     if system is System.KUBEFLEET:
         # The field has another name in version v1beta1.
-        for one in status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ():
-            wrong = [*_conditions(one.get("conditions")), *_failed(one)]
-            if one.get("clusterName") and wrong:
-                yield one["clusterName"], wrong
+        for item in status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ():
+            wrong = [*_conditions(item.get("conditions")), *_failed(item)]
+            if item.get("clusterName") and wrong:
+                yield item["clusterName"], wrong
         return
-    for one in status.get("aggregatedStatus") or ():
-        wrong = [] if one.get("applied") else [one.get("appliedMessage") or "is not applied yet"]
-        wrong += [f"is {one['health']}"] if one.get("health") == "Unhealthy" else []
-        if one.get("clusterName") and wrong:
-            yield one["clusterName"], wrong
+    for item in status.get("aggregatedStatus") or ():
+        wrong = [] if item.get("applied") else [item.get("appliedMessage") or "is not applied yet"]
+        wrong += [f"is {item['health']}"] if item.get("health") == "Unhealthy" else []
+        if item.get("clusterName") and wrong:
+            yield item["clusterName"], wrong
 
 
 def _conditions(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]:
@@ -177,9 +177,9 @@ def _conditions(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]
 
 def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a member of KubeFleet said of single objects."""
-    for one in cluster.get("failedPlacements") or ():
-        message = (one.get("condition") or {}).get("message")
-        yield f"{one.get('kind')} {'/'.join(filter(None, (one.get('namespace'), one.get('name'))))}: {message}"
+    for item in cluster.get("failedPlacements") or ():
+        message = (item.get("condition") or {}).get("message")
+        yield f"{item.get('kind')} {'/'.join(filter(None, (item.get('namespace'), item.get('name'))))}: {message}"
 
 
 def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:
@@ -203,6 +203,6 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
         yield f"a taint is gone from the hub since: {', '.join(removed)}"
     status = live.get("status") or {}
     agents = (condition for agent in status.get("agentStatus") or () for condition in agent.get("conditions") or ())
-    for one in (*(status.get("conditions") or ()), *agents):
-        if one.get("type") in ("Ready", "Joined") and one.get("status") != "True":
-            yield f"the hub does not reach it: {one.get('reason')}: {one.get('message')}"
+    for item in (*(status.get("conditions") or ()), *agents):
+        if item.get("type") in ("Ready", "Joined") and item.get("status") != "True":
+            yield f"the hub does not reach it: {item.get('reason')}: {item.get('message')}"

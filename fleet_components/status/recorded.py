@@ -86,10 +86,10 @@ class _Reader:
 
     def member(self, cluster: str) -> ObservedMember:
         """Return what is known of a member."""
-        standing = {one.key: one.urn for one in self._plan.past.standing_on(self._decided.name, cluster)}
+        standing = {item.key: item.urn for item in self._plan.past.standing_on(self._decided.name, cluster)}
         delivery = self._decided.deliveries.get(cluster)
         if delivery and delivery.mode.reports:
-            return ObservedMember({one.key: one for one in self._reported(cluster, delivery)})
+            return ObservedMember({observed.key: observed for observed in self._reported(cluster, delivery)})
         wanted = by_key(delivery.objects) if delivery else {}
         found = {}
         for key in dict.fromkeys((*wanted, *standing)):
@@ -97,7 +97,7 @@ class _Reader:
             stands = stored is not None and not stored.pending_replacement
             if key in wanted or stands:
                 found[key] = self._object(cluster, key, wanted.get(key), stored, delivery)
-        unreached = next((one.error for one in found.values() if _UNREACHABLE in one.error), "")
+        unreached = next((observed.error for observed in found.values() if _UNREACHABLE in observed.error), "")
         return ObservedMember(found, unreached)
 
     def _reported(self, cluster: str, delivery: Delivery) -> Iterator[ObservedObject]:
@@ -113,13 +113,15 @@ class _Reader:
             elif differences is None:
                 yield found
             elif fields := differences.get(str(key)):
-                told = (FieldDifference(path, one.get("wanted"), one.get("there")) for path, one in fields.items())
+                shown = (
+                    FieldDifference(path, field.get("wanted"), field.get("there")) for path, field in fields.items()
+                )
                 degraded = str(key) in (report.get("degraded") or ())
                 compared: Compared = "FoundDiffInDegradedMode" if degraded else "FoundDiff"
                 yield attrs.evolve(
                     found,
                     compared=compared,
-                    differences=tuple(sorted(told, key=lambda it: it.path)),
+                    differences=tuple(sorted(shown, key=lambda it: it.path)),
                 )
             else:
                 yield attrs.evolve(found, compared="NoDiffFound")
@@ -142,11 +144,11 @@ class _Reader:
             interrupted = _INTERRUPTED.format(self._state.pending[urn], goes_on)
             return attrs.evolve(found, causes=(interrupted,), leaving=leaving)
         kept = "\n".join(stored.init_errors) if stored else ""
-        said = self._events.error(urn) if urn else ""
-        error = words_of(said or kept)
+        stated = self._events.error(urn) if urn else ""
+        error = words_of(stated or kept)
         if leaving:
             # What was wrong when it was written last says nothing of its deletion.
-            return attrs.evolve(found, causes=words_of(said), leaving=True)
+            return attrs.evolve(found, causes=words_of(stated), leaving=True)
         if stored and stored.pending_replacement:
             words = "; ".join((*error, _GONE))
             return attrs.evolve(found, applied="ManifestApplyFailed", error=words)
@@ -167,7 +169,7 @@ class _Reader:
         if _UNREACHABLE in error[0]:
             return attrs.evolve(found, error=error[0])
         if _WRITTEN.search("\n".join(error)) or _WRITTEN.search(kept):
-            return attrs.evolve(found, causes=error if said else ("when it was written last:", *error))
+            return attrs.evolve(found, causes=error if stated else ("when it was written last:", *error))
         return attrs.evolve(found, applied="ManifestApplyFailed", error=" ".join(error))
 
     def _knows(self, cluster: str) -> bool:
@@ -222,10 +224,10 @@ def _is_live(stored: StoredResource, wanted: Mapping[str, Any] | None) -> bool:
     return not any(difference.new is not None and _counts(difference, ()) for difference in differences(live, new))
 
 
-def _counts(one: Difference, left_alone: Sequence[str]) -> bool:
+def _counts(difference: Difference, left_alone: Sequence[str]) -> bool:
     """Return whether a difference is one of content, not of form, or of what the state hides."""
-    formal = one.old is None and one.new in ("", {}, [])
-    return not (formal or one.old == ENCRYPTED or one.field in left_alone or amounts_alike(one))
+    formal = difference.old is None and difference.new in ("", {}, [])
+    return not (formal or difference.old == ENCRYPTED or difference.field in left_alone or amounts_alike(difference))
 
 
 def _unstamped(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -258,7 +258,7 @@ def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequenc
     found: list[int] = []
     stages = {stage.name: stage for stage in decided.outcome.rollout.stages}
     for number, part in enumerate(parts):
-        open_so_far = all(one == _PASSED for one in found)
+        open_so_far = all(item == _PASSED for item in found)
         going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
         found.append(_of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED)
     return found
@@ -273,7 +273,7 @@ def _left_off(record: RunRecord, parts: Sequence[_Part]) -> list[int]:
     found: list[int] = []
     for number, part in enumerate(parts):
         going_on = any(brought.intersection(later.clusters) for later in parts[number + 1 :])
-        open_so_far = all(one == _PASSED for one in found)
+        open_so_far = all(item == _PASSED for item in found)
         passed = open_so_far and (going_on or part.skipped)
         found.append(_PASSED if passed else _last_stage(record, part, brought) if open_so_far else _NOT_REACHED)
     return found
@@ -365,5 +365,5 @@ def _task(
     request = f"{run.name}-{when}-{stage.name}"
     approved = passed or f"{run.namespace}/{request}".lstrip("/") in record.approvals
     conditions = [_CREATED, _APPROVED] if approved else [_CREATED] if asked else []
-    told = {"conditions": list(map(to_wire, conditions))} if conditions else {}
-    return {"approvalRequestName": request, **told, "type": task.type}
+    shown = {"conditions": list(map(to_wire, conditions))} if conditions else {}
+    return {"approvalRequestName": request, **shown, "type": task.type}

@@ -70,9 +70,9 @@ def works_of(
     return (
         Work(name, _known(plain, observed)),
         *(
-            Work(f"{name}-envelope-{_end(one, release)}", _known(unwrap(one), observed), one)
-            for one in manifests
-            if is_envelope(one)
+            Work(f"{name}-envelope-{_end(item, release)}", _known(unwrap(item), observed), item)
+            for item in manifests
+            if is_envelope(item)
         ),
     )
 
@@ -101,7 +101,7 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has failed or drifted."""
     drifted = list(_drifted(works))
     # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
-    if work := _first(works, lambda one: one.applied not in ("", "Applied")):
+    if work := _first(works, lambda observed: observed.applied not in ("", "Applied")):
         failed = {
             "failedPlacements": _cut(_failed(works)),
             "diffedPlacements": _cut(_in_the_way(works)),
@@ -110,19 +110,19 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
             **failed,
             "driftedPlacements": _cut(drifted),
         }
-    if work := _first(works, lambda one: not one.applied):
+    if work := _first(works, lambda observed: not observed.applied):
         return [_not_applied(f"{work.name} has not yet completed the apply op")], {}
     applied = Condition(APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied")
     details = {"driftedPlacements": _cut(drifted)}
-    if work := _first(works, lambda one: not one.available):
+    if work := _first(works, lambda observed: not observed.available):
         return [
             applied,
             _unavailable(f"{work.name} has not yet completed availability check"),
         ], details
-    if work := _first(works, lambda one: one.available == "ManifestNotAvailableYet"):
+    if work := _first(works, lambda observed: observed.available == "ManifestNotAvailableYet"):
         details = {"failedPlacements": _cut(_failed(works)), **details}
         return [applied, _unavailable(f"{work.name} is not yet available")], details
-    if work := _first(works, lambda one: one.available == "NotTrackable"):
+    if work := _first(works, lambda observed: observed.available == "NotTrackable"):
         message = f"The availability of work object {work.name} is not trackable"
         return [
             applied,
@@ -134,10 +134,10 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
 
 def compared(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     """Return the condition ``DiffReported`` of a member, and the list of what differs."""
-    if work := _first(works, lambda one: not one.compared):
+    if work := _first(works, lambda observed: not observed.compared):
         return [_not_reported(f"{work.name} has not yet completed diff reporting")], {}
     # What was compared in degraded mode does not count as reported, as on a hub.
-    if work := _first(works, lambda one: one.compared not in ("NoDiffFound", "FoundDiff")):
+    if work := _first(works, lambda observed: observed.compared not in ("NoDiffFound", "FoundDiff")):
         return [_not_reported(f"{work.name} has failed to report diff")], {}
     message = "All corresponding work objects have reported diff"
     reported = Condition(DIFF_REPORTED, TRUE, "AllWorkHaveDiffReported", message)
@@ -178,18 +178,18 @@ def _all(works: Iterable[Work]) -> Iterator[tuple[Work, ObservedObject]]:
 
 def _failed(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that were not written, or are not available, each with its condition."""
-    for work, one in _all(works):
-        generation = {"observedGeneration": one.generation} if one.generation else {}
-        if one.applied not in ("", "Applied"):
-            message = f"Failed to apply the manifest (error: {_error(one)})"
+    for work, observed in _all(works):
+        generation = {"observedGeneration": observed.generation} if observed.generation else {}
+        if observed.applied not in ("", "Applied"):
+            message = f"Failed to apply the manifest (error: {_error(observed)})"
             yield {
-                **_of(work, one),
-                "condition": _condition(APPLIED, one.applied, message, generation),
+                **_of(work, observed),
+                "condition": _condition(APPLIED, observed.applied, message, generation),
             }
-        elif one.available == "ManifestNotAvailableYet":
+        elif observed.available == "ManifestNotAvailableYet":
             yield {
-                **_of(work, one),
-                "condition": _condition(AVAILABLE, one.available, _UNAVAILABLE, generation),
+                **_of(work, observed),
+                "condition": _condition(AVAILABLE, observed.available, _UNAVAILABLE, generation),
             }
 
 
@@ -206,27 +206,27 @@ def _error(found: ObservedObject) -> str:
 
 def _drifted(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that somebody has changed since they were written."""
-    for work, one in _all(works):
-        if one.differences and one.applied not in _STANDING_IN_THE_WAY:
-            yield {**_of(work, one), **_generation(one), "observedDrifts": _fields(one.differences)}
+    for work, observed in _all(works):
+        if observed.differences and observed.applied not in _STANDING_IN_THE_WAY:
+            yield {**_of(work, observed), **_generation(observed), "observedDrifts": _fields(observed.differences)}
 
 
 def _in_the_way(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that are not taken over because they differ."""
     return (
-        {**_of(work, one), **_generation(one), "observedDiffs": _fields(one.differences)}
-        for work, one in _all(works)
-        if one.differences and one.applied in _STANDING_IN_THE_WAY
+        {**_of(work, observed), **_generation(observed), "observedDiffs": _fields(observed.differences)}
+        for work, observed in _all(works)
+        if observed.differences and observed.applied in _STANDING_IN_THE_WAY
     )
 
 
 def _differing(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
     """Yield the objects that differ from what they would be, where nothing is written."""
-    for work, one in _all(works):
-        if one.differences:
-            missing = one.differences[0].path == "/"
-            place = {} if missing else _generation(one)
-            yield {**_of(work, one), **place, "observedDiffs": _fields(one.differences)}
+    for work, observed in _all(works):
+        if observed.differences:
+            missing = observed.differences[0].path == "/"
+            place = {} if missing else _generation(observed)
+            yield {**_of(work, observed), **place, "observedDiffs": _fields(observed.differences)}
 
 
 def _generation(found: ObservedObject) -> dict[str, int]:

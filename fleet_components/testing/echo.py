@@ -48,14 +48,14 @@ def computed(token: str, name: str, outputs: Mapping[str, Any]) -> dict[str, str
 def _declared(token: str) -> Mapping[str, Any]:
     """Return the types of the outputs of a resource; empty if no class that is loaded declares them."""
     # The class is there, since the program has made an instance of it.
-    found = next((one for one in _classes(pulumi.Resource) if pulumi.get_type_token(one) == token), None)
+    found = next((kind for kind in _classes(pulumi.Resource) if pulumi.get_type_token(kind) == token), None)
     return _types.resource_types(found) if found else {}
 
 
 def _classes(base: type[Any]) -> Iterator[type[Any]]:
-    for one in base.__subclasses__():
-        yield one
-        yield from _classes(one)
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from _classes(subclass)
 
 
 def _fields(given: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:

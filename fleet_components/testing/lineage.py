@@ -27,7 +27,7 @@ class _Above:
         deleted_with: URN of the resource with which it is deleted.
         providers: references of its providers, by package.
         component: True for a component.
-        former: URN under which it was found in the state; empty for a new resource.
+        previous: URN under which it was found in the state; empty for a new resource.
     """
 
     parent: str
@@ -37,7 +37,7 @@ class _Above:
     deleted_with: str
     providers: Mapping[str, str]
     component: bool
-    former: str
+    previous: str
 
 
 class Lineage:
@@ -87,11 +87,11 @@ class Lineage:
         own = make_urn(request.parent, request.type, request.name)
         return tuple(urn for urn in dict.fromkeys(found) if urn != own)
 
-    def former(self, urn: str, aliases: Sequence[str]) -> str:
+    def previous(self, urn: str, aliases: Sequence[str]) -> str:
         """Return the URN under which a resource is in the state; empty for a new resource."""
         return next((self._known[at] for at in map(_place, (urn, *aliases)) if at in self._known), "")
 
-    def enter(self, urn: str, request: Any, former: str) -> None:
+    def enter(self, urn: str, request: Any, previous: str) -> None:
         """Store what a resource hands down to its children."""
         providers = dict(request.providers)
         above = self._above.get(request.parent)
@@ -105,7 +105,7 @@ class Lineage:
             deleted_with=request.deletedWith,
             providers=providers,
             component=not request.custom,
-            former=former,
+            previous=previous,
         )
         with self._lock:
             self._above[urn] = entered
@@ -113,17 +113,17 @@ class Lineage:
     def _inherited(self, aliases: Sequence[str], request: Any) -> Iterator[str]:
         """Yield the aliases that follow from a parent that was itself found under another URN."""
         above = self._above.get(request.parent)
-        if above is None or not above.former:
+        if above is None or not above.previous:
             return
         for urn in (make_urn(request.parent, request.type, request.name), *aliases):
-            yield _below(above.former, _type(urn), _name(urn), _name(request.parent))
+            yield _below(above.previous, _type(urn), _name(urn), _name(request.parent))
 
     def _spelled(self, spec: Any, request: Any) -> str:
         """Return the URN that an alias given in parts stands for."""
         parent = request.parent
         if spec.parentUrn:
             above = self._above.get(spec.parentUrn)
-            parent = above.former if above and above.former else spec.parentUrn
+            parent = above.previous if above and above.previous else spec.parentUrn
         parent = "" if spec.noParent else parent
         urn = make_urn(parent, spec.type or request.type, spec.name or request.name)
         project, stack = spec.project or get_project(), spec.stack or get_stack()

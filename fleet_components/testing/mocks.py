@@ -115,7 +115,7 @@ class FleetMocks(Mocks):
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
         same_kind = (resource for resource in self.state.resources.values() if resource.type.endswith(f":{kind}"))
         # A run keeps what was given; a function returns what a provider makes of it.
-        found = (echoed(one.type, one.outputs) for one in same_kind if sought.items() <= one.inputs.items())
+        found = (echoed(stored.type, stored.outputs) for stored in same_kind if sought.items() <= stored.inputs.items())
         return _plain(next(found, {}))
 
     def lacking(self, stack: str) -> Problem:

@@ -100,8 +100,8 @@ class RecordingMonitor(MockMonitor):
         aliases = self._lineage.aliases(request)
         urn = make_urn(request.parent, request.type, request.name)
         self._claim(urn)
-        former = self._lineage.former(urn, aliases)
-        self._fleet_mocks.stood(request.type, request.name, former)
+        previous = self._lineage.previous(urn, aliases)
+        self._fleet_mocks.stood(request.type, request.name, previous)
         self._ignore_changes(request)
         registration = self._registration(urn, request, aliases)
         if self._fails(registration):
@@ -111,7 +111,7 @@ class RecordingMonitor(MockMonitor):
             answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
-        self._lineage.enter(urn, request, former)
+        self._lineage.enter(urn, request, previous)
         outputs = _wire(answer.object)
         self.answers[urn] = (answer.id, outputs)
         self._record(registration, outputs)

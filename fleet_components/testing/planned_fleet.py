@@ -106,11 +106,11 @@ class PlannedFleet:
         """
         exact = [placement for placement in self._placements if name in (placement.name, placement.key)]
         ending = [placement for placement in self._placements if placement.key.rpartition("/")[2] == name]
-        found = exact or [one for one in ending if one.policy] or ending
+        found = exact or [item for item in ending if item.policy] or ending
         if len(found) == 1:
             return found[0]
         if found:
-            hint = f"there are: {few([one.name for one in found], 10)}"
+            hint = f"there are: {few([item.name for item in found], 10)}"
             raise FleetError([Problem(visible(f'several placements are called "{name}"'), hint=hint)])
         known = Vocabulary(placement.key for placement in self._placements)
         raise FleetError([Problem(visible(f'there is no placement "{name}"'), hint=meant(name, known, "there is"))])
@@ -175,12 +175,12 @@ class PlannedFleet:
         if not self._placements:
             return "there is no placement"
         found = defaultdict[str, set[str]](set)
-        for one in self._placements:
-            for key, values in one.label_values.items():
+        for item in self._placements:
+            for key, values in item.label_values.items():
                 found[key] |= values
-        asked = [one.key for one in parsed(label)]
-        if told := [f"{key} is {few(sorted(found[key]))}" for key in asked if key in found]:
-            return "; ".join(told)
+        asked = [requirement.key for requirement in parsed(label)]
+        if lines := [f"{key} is {few(sorted(found[key]))}" for key in asked if key in found]:
+            return "; ".join(lines)
         if asked:
             return meant(asked[0], Vocabulary(found), "the labels are")
         return (
@@ -190,7 +190,7 @@ class PlannedFleet:
     @cached_property
     def _placements(self) -> tuple[PlannedPlacement, ...]:
         return tuple(
-            PlannedPlacement(self, subject) for subject in sorted(self._plan.subjects, key=lambda one: one.name)
+            PlannedPlacement(self, subject) for subject in sorted(self._plan.subjects, key=lambda decided: decided.name)
         )
 
     @cached_property

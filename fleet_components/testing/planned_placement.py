@@ -94,10 +94,10 @@ class PlannedPlacement:
         subject = self._decided.subject
         if isinstance(subject, PlacementSubject):
             asked = subject.policy.topology_spread_constraints if subject.policy else ()
-            return tuple(one.topology_key for one in asked)
+            return tuple(constraint.topology_key for constraint in asked)
         bound = self._decided.record.memory.claim.bound
         spreads = bound.placement.spread_constraints if bound else ()
-        return tuple(one.spread_by_field or one.spread_by_label for one in spreads)
+        return tuple(spread.spread_by_field or spread.spread_by_label for spread in spreads)
 
     @property
     def members(self) -> Members:
@@ -109,7 +109,7 @@ class PlannedPlacement:
         """Members that have it once no rollout holds anything back any more: those that its policy picks now."""
         left = self._left_later
         entries = self._decided.entries.items()
-        return self._named(name for name, one in entries if one.change is not Change.REMOVE and name not in left)
+        return self._named(name for name, entry in entries if entry.change is not Change.REMOVE and name not in left)
 
     @property
     def joins(self) -> Members:
@@ -180,7 +180,7 @@ class PlannedPlacement:
         if member not in self._decided.entries:
             self.fleet.member(member)
         delivery = self._decided.deliveries.get(str(member))
-        return _shown(one for one in (delivery.written if delivery else ()) if kind in ("", one.get("kind")))
+        return _shown(data for data in (delivery.written if delivery else ()) if kind in ("", data.get("kind")))
 
     def why(self, member: str) -> str:
         """Return in one line why a member has it, or does not."""
@@ -203,7 +203,9 @@ class PlannedPlacement:
         """Return those of the members that no filter of the scheduler speaks against, picked or not."""
         explained = self._explained(map(str, members)).values()
         return self._named(
-            one.cluster for one in explained if all(verdict.passed is not False for verdict in one.verdicts)
+            explanation.cluster
+            for explanation in explained
+            if all(verdict.passed is not False for verdict in explanation.verdicts)
         )
 
     def spread(self, by: By = "region") -> dict[str, Members]:
@@ -225,7 +227,7 @@ class PlannedPlacement:
         Raises:
             FleetError: it is no selector.
         """
-        return all(met_by(one, self.label_values) for one in parsed(selector))
+        return all(met_by(requirement, self.label_values) for requirement in parsed(selector))
 
     @cached_property
     def label_values(self) -> Mapping[str, frozenset[str]]:

@@ -93,10 +93,10 @@ def _planned(fleet: _Fleet, command: CommandLine) -> PlannedFleet:
         after = parse_state(json.dumps(surveyed.after()).encode(), _AFTER)
         return _planned(fleet, attrs.evolve(command, state=after, lost=command.lost | names))
 
-    return PlannedFleet(_one(surveyed, fleet.name), losing, command.lost)
+    return PlannedFleet(_single(surveyed, fleet.name), losing, command.lost)
 
 
-def _one(surveyed: Survey, fleet: str) -> FleetPlan:
+def _single(surveyed: Survey, fleet: str) -> FleetPlan:
     """Return the plan of the fleet that is asked for.
 
     Raises:

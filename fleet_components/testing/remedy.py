@@ -52,7 +52,7 @@ def staying(placement: PlannedPlacement, allowed: Collection[str], abroad: Membe
 
 def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By) -> str:
     there = few(list(elsewhere)) if by == "member" else f"members in {_shown(elsewhere)}"
-    allowed = set(placement.allowed(one for many in elsewhere.values() for one in many))
+    allowed = set(placement.allowed(planned for many in elsewhere.values() for planned in many))
     barred = sum(not allowed.isdisjoint(many) for many in elsewhere.values()) < missing
     match placement.placement_type:
         case "":
@@ -67,8 +67,8 @@ def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missin
             asked += [] if spread else [f"topologySpreadConstraints over {label or 'a label that tells them apart'}"]
         case _:
             asked = [f"filters that let {there} pass"]
-    told = " and ".join(asked)
-    return told if not told or there in told else f"{told}, to reach {there}"
+    shown = " and ".join(asked)
+    return shown if not shown or there in shown else f"{shown}, to reach {there}"
 
 
 def _spread(placement: PlannedPlacement, number: int, by: By) -> list[str]:
@@ -89,6 +89,6 @@ def _label_of(groups: Mapping[str, Members], by: By) -> str:
     """Return the label whose value says which group a member is in; empty if none does."""
     if isinstance(by, str) and by not in FIELDS:
         return by
-    members = [(value, one) for value, many in groups.items() for one in many]
+    members = [(value, planned) for value, many in groups.items() for planned in many]
     keys = sorted(members[0][1].labels) if members else ()
-    return next((key for key in keys if all(one.labels.get(key) == value for value, one in members)), "")
+    return next((key for key in keys if all(planned.labels.get(key) == value for value, planned in members)), "")

@@ -54,11 +54,11 @@ class Violation:
     def __str__(self) -> str:
         who = f"{self.name} ({self.origin})" if self.origin else self.name
         first = ": ".join(filter(None, [self.when, f"{who} {self.what}".strip()]))
-        told = [f"{name}: {why}" if why else name for name, why in self.members[:MOST_MEMBERS]]
+        worded = [f"{name}: {why}" if why else name for name, why in self.members[:MOST_MEMBERS]]
         if more := len(self.members) - MOST_MEMBERS:
-            told += [f"and {count(more, 'more member')}"] if more > 0 else []
+            worded += [f"and {count(more, 'more member')}"] if more > 0 else []
         hint = [f"what would do: {self.hint}"] if self.hint else []
-        return "\n".join([visible(first), *(f"  {visible(line)}" for line in (*told, *hint))])
+        return "\n".join([visible(first), *(f"  {visible(line)}" for line in (*worded, *hint))])
 
 
 class BrokenRuleError(AssertionError):
@@ -105,8 +105,8 @@ class Broken:
         """
         about = list(map(str, placement.picked if members is None else members))
         reasons = placement.reasons(about[:MOST_MEMBERS])
-        told = tuple((name, reasons.get(name, "")) for name in about)
-        self.violations.append(Violation(what, placement.name, placement.origin, told, hint))
+        worded = tuple((name, reasons.get(name, "")) for name in about)
+        self.violations.append(Violation(what, placement.name, placement.origin, worded, hint))
 
     def when(self, assumed: str) -> AbstractContextManager[None]:
         """Add what breaks the rules in a body under an assumption, and go on after it.
@@ -175,12 +175,12 @@ def at_least(placements: Placements, number: int, by: By = "member") -> None:
         BrokenRuleError: one is in fewer.
     """
     with rule(f"each is {_where(by)} {number} {noun_of(by, number)} at least") as broken:
-        for one in _each(placements):
-            groups = one.spread(by)
+        for placement in _each(placements):
+            groups = placement.spread(by)
             known = [value for value in groups if value]
             if len(known) < number:
                 what = f"is {_where(by)} {few(known) or f'no {noun_of(by)}'}{_unknown(groups, by)}"
-                broken.by(one, what, hint=remedy(one, known, number, by))
+                broken.by(placement, what, hint=remedy(placement, known, number, by))
 
 
 def stays_in(placements: Placements, allowed: Collection[str], by: By = "region") -> None:
@@ -205,11 +205,11 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
             ]
         )
     with rule(f"each stays in {few(sorted(allowed), 10)}") as broken:
-        for one in _each(placements):
-            groups = one.fleet.grouped(dict.fromkeys((*one.picked, *one.members)), by)
+        for placement in _each(placements):
+            groups = placement.fleet.grouped(dict.fromkeys((*placement.picked, *placement.members)), by)
             for value in sorted(groups.keys() - set(allowed)):
                 what = f"is {_where(by)} {value}" if value else f"is where the {noun_of(by)} is unknown"
-                broken.by(one, what, groups[value], staying(one, allowed, groups[value], by))
+                broken.by(placement, what, groups[value], staying(placement, allowed, groups[value], by))
 
 
 def not_only_together(placements: Placements, by: By = "region") -> None:
@@ -225,17 +225,17 @@ def not_only_together(placements: Placements, by: By = "region") -> None:
     """
     with rule(f"no two are {_where(by)} one {noun_of(by)} only, and that the same") as broken:
         alone: dict[str, list[PlannedPlacement]] = {}
-        for one in _each(placements):
-            if len(groups := one.spread(by)) == 1:
-                alone.setdefault(next(iter(groups)), []).append(one)
+        for placement in _each(placements):
+            if len(groups := placement.spread(by)) == 1:
+                alone.setdefault(next(iter(groups)), []).append(placement)
         for value, several in alone.items():
-            for one in several if len(several) > 1 else ():
-                others = few([other.name for other in several if other is not one])
+            for placement in several if len(several) > 1 else ():
+                others = few([other.name for other in several if other is not placement])
                 where = f"{_where(by)} {value} only" if value else f"only where the {noun_of(by)} is unknown"
                 broken.by(
-                    one,
+                    placement,
                     f"is {where}, as {others}",
-                    hint=remedy(one, [value] if value else [], 2, by),
+                    hint=remedy(placement, [value] if value else [], 2, by),
                 )
 
 
@@ -250,12 +250,12 @@ def never_together(placements: Placements, by: By = "member") -> None:
         BrokenRuleError: two do.
     """
     with rule(f"no two share a {noun_of(by)}") as broken:
-        for one, other in combinations(_each(placements), 2):
-            here, there = one.spread(by), other.spread(by)
+        for placement, other in combinations(_each(placements), 2):
+            here, there = placement.spread(by), other.spread(by)
             if shared := sorted(here.keys() & there.keys()):
                 what = f"shares {few([value or f'an unknown {noun_of(by)}' for value in shared])} with {other.name}"
                 members = dict.fromkeys(member for value in shared for member in here[value])
-                broken.by(one, what, members, "let the two require different labels of their members")
+                broken.by(placement, what, members, "let the two require different labels of their members")
 
 
 def fulfilled(placements: Placements) -> None:
@@ -265,9 +265,9 @@ def fulfilled(placements: Placements) -> None:
         BrokenRuleError: one is not fulfilled.
     """
     with rule("each policy is fulfilled") as broken:
-        for one in _each(placements):
-            if not one.fulfilled:
-                broken.by(one, f"is not fulfilled: {one.unfulfilled}", hint=EXPLAIN)
+        for placement in _each(placements):
+            if not placement.fulfilled:
+                broken.by(placement, f"is not fulfilled: {placement.unfulfilled}", hint=EXPLAIN)
 
 
 def loses_at_most(placements: Placements, number: int = 0) -> None:
@@ -278,10 +278,12 @@ def loses_at_most(placements: Placements, number: int = 0) -> None:
         BrokenRuleError: one does.
     """
     with rule(f"none loses more than {count(number, 'member')}") as broken:
-        for one in _each(placements):
-            if len(one.dropped) > number:
-                had = {*one.members, *one.dropped} - {*one.joins}
-                broken.by(one, f"loses {len(one.dropped)} of {count(len(had), 'member')}", one.dropped)
+        for placement in _each(placements):
+            if len(placement.dropped) > number:
+                had = {*placement.members, *placement.dropped} - {*placement.joins}
+                broken.by(
+                    placement, f"loses {len(placement.dropped)} of {count(len(had), 'member')}", placement.dropped
+                )
 
 
 def deletes_nothing(fleet: PlannedFleet, *kinds: str) -> None:

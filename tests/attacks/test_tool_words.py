@@ -135,11 +135,11 @@ def test_git_that_reads_a_damaged_clone_shows_its_own_forms_and_nothing_else(tmp
         subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
     with pytest.raises(GitError) as absent, Git().reading(["ls-tree", "-r", "0" * 39 + "1"], at=tmp_path) as answer:
         answer.read()
-    assert absent.value.said == "fatal: not a tree object"
+    assert absent.value.message == "fatal: not a tree object"
     (tmp_path / ".git/config").write_text(f"[{PIN}\n")
     with pytest.raises(GitError) as damaged, Git().reading(["rev-parse", "HEAD"], at=tmp_path) as answer:
         answer.read()
-    assert "fatal: bad config line 1 in file " in damaged.value.said
+    assert "fatal: bad config line 1 in file " in damaged.value.message
     with pytest.raises(GitError) as unknown, Git().reading([f"--{PIN}"], at=tmp_path) as answer:
         answer.read()
-    assert (unknown.value.said, unknown.value.status) == ("hidden", 129)
+    assert (unknown.value.message, unknown.value.status) == ("hidden", 129)

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
-from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.listing import Listing, System
 from tests.cli.fleets import run
 from tests.hub.azure.resources import FLEET, fleet, member, stage
@@ -89,7 +89,7 @@ def test_where_azure_is_not_asked_its_record_counts_with_its_own_time(azure: Api
     out, file = tmp_path / "out", tmp_path / "hub"
     azure.objects[f"{FLEET}/updateRuns"] = {"value": [RUNNING]}
     assert run("observe", "--azure", FLEET, "--out", out).exit_code == 0
-    told, first = (out / AZURE_FILE).read_text(), told_time(hub.observation.as_of)
+    told, first = (out / AZURE_FILE).read_text(), time_text(hub.observation.as_of)
     file.write_text(_kubeconfig())
     hub.observation = later(hub.observation)
     for _ in range(2):

@@ -34,11 +34,11 @@ def test_a_field_of_another_sort(api_servers: Planes) -> None:
             paths = list(fields(data, ()))
             for path in chosen.sample(paths, min(CHANGES, len(paths))):
                 changed = with_value(data, path, chosen.choice(VALUES))
-                said = refused(server, changed)
+                message = refused(server, changed)
                 expected = [str(one) for one in misfits(changed)]
                 checked += bool(expected)
-                if bool(expected) is not is_structural(said):
-                    wrong.append((data["kind"], path, expected, said))
+                if bool(expected) is not is_structural(message):
+                    wrong.append((data["kind"], path, expected, message))
     assert wrong == [], "\n".join(map(str, wrong))
     assert checked > 100
 
@@ -48,11 +48,11 @@ def refused(server: Connection, data: Mapping[str, Any]) -> str:
     try:
         server.try_out(data, manager="test", force=True)
     except UnexpectedAnswer as error:
-        return error.said
+        return error.message
     return ""
 
 
-def is_structural(said: str) -> bool:
+def is_structural(message: str) -> bool:
     """Return whether an API server refuses an object because a field is of another sort."""
     words = (
         "failed to create typed patch object",
@@ -61,7 +61,7 @@ def is_structural(said: str) -> bool:
         "unable to parse quantity",
         "quantities must match",
     )
-    return any(word in said for word in words)
+    return any(word in message for word in words)
 
 
 def fields(value: Any, path: FieldPath) -> Iterator[FieldPath]:

@@ -93,7 +93,7 @@ def test_without_an_edit_it_is_what_the_hub_has(sides: tuple[Any, Any, Any]) -> 
 def test_where_the_hub_is_as_it_was_the_file_stays(sides: tuple[Any, Any, Any]) -> None:
     base, mine, _ = sides
     found = three_way(shape_of(base), mine, base)
-    assert (plain(found.whole), plain(found.said), found.lost) == (plain(mine), plain(mine), ())
+    assert (plain(found.whole), plain(found.stated), found.lost) == (plain(mine), plain(mine), ())
     assert found.edited == (plain(mine) != plain(base))
 
 
@@ -137,9 +137,9 @@ def test_a_lost_edit_is_one_of_both_sides(sides: tuple[Any, Any, Any]) -> None:
 def test_twice_is_as_once(sides: tuple[Any, Any, Any]) -> None:
     base, mine, hub = sides
     once = three_way(shape_of(base), mine, hub)
-    for said, now in ((once.whole, shape_of(hub)), (once.said, once.base)):
-        again = three_way(now, said, hub)
-        assert (plain(again.whole), plain(again.said)) == (plain(once.whole), plain(said))
+    for stated, now in ((once.whole, shape_of(hub)), (once.stated, once.base)):
+        again = three_way(now, stated, hub)
+        assert (plain(again.whole), plain(again.stated)) == (plain(once.whole), plain(stated))
         assert (again.edited, again.lost) == (once.edited, ())
     assert once.edited == (plain(once.whole) != plain(hub))
 
@@ -174,13 +174,13 @@ def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(
     _, mine, _ = sides
     hub = thing(data.draw(with_defaults(mine["spec"])))
     found = three_way(None, mine, hub)
-    assert (plain(found.whole), plain(found.said)) == (plain(hub), plain(mine))
+    assert (plain(found.whole), plain(found.stated)) == (plain(hub), plain(mine))
     assert (found.edited, found.lost) == (False, ())
     later = thing(data.draw(edits(mine["spec"])))
     again = three_way(found.base, later, hub)
-    assert (plain(again.said), again.lost) == (plain(later), ())
+    assert (plain(again.stated), again.lost) == (plain(later), ())
     assert again.edited == (plain(later) != plain(mine))
-    assert three_way(again.base, again.said, hub) == again
+    assert three_way(again.base, again.stated, hub) == again
 
 
 @settings(max_examples=300)
@@ -188,13 +188,13 @@ def test_what_the_hub_has_taken_over_with_defaults_stays_as_it_is_written(
 def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_it_was(
     spec: Any, data: st.DataObject
 ) -> None:
-    said = thing(spec)
+    stated = thing(spec)
     hub = thing(data.draw(with_defaults(spec)))
     now = thing(data.draw(edits(hub["spec"])))
-    found = three_way(extended(shape_of(said), shape_of(hub), shape_of(now)), now, hub)
+    found = three_way(extended(shape_of(stated), shape_of(hub), shape_of(now)), now, hub)
     assert within(shape_of(now), shape_of(found.whole))
     assert (found.lost, found.edited) == ((), plain(found.whole) != plain(hub))
-    assert within(shape_of(said), extended(shape_of(said), shape_of(hub), shape_of(said)))
+    assert within(shape_of(stated), extended(shape_of(stated), shape_of(hub), shape_of(stated)))
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
         pytest.param([1], [1, 2], [1], [1, 2], id="values that are said as before"),
     ],
 )
-def test_lists_and_maps_with_what_the_file_says_only_now(said: Any, full: Any, now: Any, whole: Any) -> None:
-    then, hub, file = (thing({} if one is None else {"p": one}) for one in (said, full, now))
+def test_lists_and_maps_with_what_the_file_says_only_now(stated: Any, full: Any, now: Any, whole: Any) -> None:
+    then, hub, file = (thing({} if one is None else {"p": one}) for one in (stated, full, now))
     found = three_way(extended(shape_of(then), shape_of(hub), shape_of(file)), file, hub)
     assert (found.whole["spec"]["p"], found.lost) == (whole, ())
 
@@ -292,7 +292,7 @@ def test_fields(base: Any, mine: Any, hub: Any, merged: Any, lost: tuple[LostEdi
 
 
 def left_out(found: Merge) -> Any:
-    return found.said["spec"]
+    return found.stated["spec"]
 
 
 def test_what_a_file_leaves_out_is_the_hubs_and_is_not_written_into_it() -> None:

@@ -28,7 +28,7 @@ def former(state: StoredFleets, *fleets: str, said: tuple[str, ...] = (), stack:
     declared, found = DeclaredFleets(), []
     for fleet in fleets:
         declared.declare(fleet)
-        found.append(declared.former_names(fleet, said, state, stack))
+        found.append(declared.earlier_names(fleet, said, state, stack))
     return found
 
 

@@ -42,7 +42,7 @@ class Grant(Arguments):
         if isinstance(self.principal, str):
             yield from names.OBJECT_ID.problems(self.principal, (*path, "principal"))
         yield from role_problems(self.role, (*path, "role"))
-        yield from checks.one_of(self.kind, _KINDS, (*path, "kind"))
+        yield from checks.choice_of(self.kind, _KINDS, (*path, "kind"))
         if self.namespace:
             yield from names.NAMESPACE.problems(self.namespace, (*path, "namespace"))
 

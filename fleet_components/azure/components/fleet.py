@@ -123,7 +123,10 @@ class AzureFleetArgs(Arguments):
             yield from together.group_problems([self.hub.resource_group], self.members, ("hub", "resourceGroup"))
         existing = sorted(self.existing_resource_groups)
         yield from together.group_problems(existing, self.members, ("existingResourceGroups",))
-        steps = {one.name: {group.name for stage in one.stages for group in stage.groups} for one in self.strategies}
+        steps = {
+            strategy.name: {group.name for stage in strategy.stages for group in stage.groups}
+            for strategy in self.strategies
+        }
         for position, profile in enumerate(self.profiles):
             groups = steps.get(profile.strategy)
             yield from together.profile_problems(profile, groups, self.members, ("profiles", position))

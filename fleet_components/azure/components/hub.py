@@ -106,7 +106,7 @@ class AzureHubArgs(Arguments):
         table = self.sizes or built_in_sizes()
         yield from availability.region_problems(self.region, table, ("region",))
         yield from checks.tags(self.tags, ("tags",))
-        yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
+        yield from checks.choice_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
         yield from checks.role_wait(self.role_wait, ("roleWait",))

@@ -51,7 +51,7 @@ class Login(Arguments):
 
     def problems(self, path: FieldPath = ()) -> Iterator[Problem]:
         """Yield a problem for each value that ``kubelogin`` would reject, and for interactive modes."""
-        yield from checks.one_of(self.mode, _NEEDS, (*path, "mode"))
+        yield from checks.choice_of(self.mode, _NEEDS, (*path, "mode"))
         for field in _NEEDS.get(self.mode, ()):
             if getattr(self, field) is None:
                 yield Problem(f"mode {self.mode} needs {camel(field)}", (*path, camel(field)), "write it here")

@@ -96,19 +96,19 @@ class AzureMember(pulumi.ComponentResource):
         self.cluster = None
         self._accepted: dict[str, pulumi.Output[dict[str, str]]] = {}
         ready: list[pulumi.Resource] = list(args.ready)
-        told: dict[str, Any] = {}
+        warned: dict[str, Any] = {}
         if isinstance(args.member, AksMember):
             ready += self._provision(name, args.member, args.login)
             if args.tell_cost:
-                told |= tell_cost(self, (name,), name, member_cost(args.member, table), table)
+                warned |= tell_cost(self, (name,), name, member_cost(args.member, table), table)
         elif isinstance(args.member, JoinedMember):
             self._take(args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
-        told |= self.cluster.outputs if self.cluster else {}
+        warned |= self.cluster.outputs if self.cluster else {}
         self.register_outputs(
             {
-                **told,
+                **warned,
                 "record": encode(self.record),
                 "clusterId": self.cluster_id,
                 "kubeconfig": self.kubeconfig,

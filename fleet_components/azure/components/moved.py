@@ -239,9 +239,9 @@ def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Reso
         f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}",
         member.system_pool.name,
     )
-    said = f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a command only"
+    named = f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a command only"
     command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n {first}"
-    pulumi.log.warn(f"{said}: {command} -k {member.kubernetes_version}", resource=component)
+    pulumi.log.warn(f"{named}: {command} -k {member.kubernetes_version}", resource=component)
 
 
 def _cluster_of(found: Any) -> StandingCluster:

@@ -118,7 +118,7 @@ class RemovalGuard:
         Raises:
             FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
-        fleets = frozenset({fleet, *_former(opts)})
+        fleets = frozenset({fleet, *_previous(opts)})
         standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
         return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm), fleets)
 
@@ -155,7 +155,7 @@ def _recorded(resource: StoredResource) -> tuple[str, Thing]:
     return str(fleet), Thing(str(kind), str(key), str(resource.outputs.get("subscription") or ""))
 
 
-def _former(opts: pulumi.ResourceOptions | None) -> Iterator[str]:
+def _previous(opts: pulumi.ResourceOptions | None) -> Iterator[str]:
     """Yield the names in the aliases of a component, as far as they are known before it is made."""
     for alias in (opts.aliases if opts else None) or ():
         if isinstance(alias, pulumi.Alias) and isinstance(alias.name, str):

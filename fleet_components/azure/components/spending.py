@@ -35,8 +35,8 @@ def tell_cost(
     """
     month = cost.monthly(table)
     stored = read_stored((component.pulumi_resource_type,))
-    recorded = (one.outputs.get(COST) for one in stored if one.name in names)
-    before = next((Monthly.from_wire(one) for one in recorded if isinstance(one, Mapping)), None)
+    recorded = (item.outputs.get(COST) for item in stored if item.name in names)
+    before = next((Monthly.from_wire(data) for data in recorded if isinstance(data, Mapping)), None)
     lines = (f"{what}: {month.text(before)}", *(parts if len(parts) > 1 else ()))
     pulumi.log.info("\n  ".join(lines), resource=component)
     return {COST: month.to_wire()}

@@ -28,7 +28,7 @@ def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Proble
     match.
     """
     declared = [cluster for cluster in clusters if not cluster.observed]
-    unknown = [one.name for one in declared if _OF_AZURE in one.labels and _SUBSCRIPTION not in one.labels]
+    unknown = [item.name for item in declared if _OF_AZURE in item.labels and _SUBSCRIPTION not in item.labels]
     for path in _asking_for_subscriptions(policy) if unknown else ():
         hint = "declare its subscription, or leave the label out of the policy"
         yield policy.problem(f'no declaration says "{_SUBSCRIPTION}" of {_few(unknown)}', path, hint)

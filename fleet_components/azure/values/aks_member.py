@@ -242,12 +242,12 @@ class AksMember(FeaturedMember):
     def _upgrade_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.kubernetes_version is not None:
             yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, (*path, "kubernetesVersion"))
-        yield from checks.one_of(self.upgrades, (BY_PULUMI, BY_FLEET), (*path, "upgrades"))
-        yield from checks.one_of(self.tier, _TIERS, (*path, "tier"))
+        yield from checks.choice_of(self.upgrades, (BY_PULUMI, BY_FLEET), (*path, "upgrades"))
+        yield from checks.choice_of(self.tier, _TIERS, (*path, "tier"))
         if self.long_term_support and self.tier != "Premium":
             yield Problem("long-term support needs tier Premium", (*path, "longTermSupport"), "tier: Premium")
         if self.node_os_channel is not None:
-            yield from checks.one_of(self.node_os_channel, _NODE_OS_CHANNELS, (*path, "nodeOsChannel"))
+            yield from checks.choice_of(self.node_os_channel, _NODE_OS_CHANNELS, (*path, "nodeOsChannel"))
         for position, window in enumerate(self.maintenance):
             yield from window.problems((*path, "maintenance", position))
         kinds = [window.upgrades for window in self.maintenance]

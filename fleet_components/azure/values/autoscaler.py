@@ -85,7 +85,7 @@ class Autoscaler(Typed):
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         if self.expander is not None:
-            yield from checks.one_of(self.expander, _EXPANDERS, (*path, "expander"))
+            yield from checks.choice_of(self.expander, _EXPANDERS, (*path, "expander"))
         for field, (low, high) in _COUNTS.items():
             yield from checks.in_range(getattr(self, field), low, high, (*path, camel(field)))
         threshold = self.scale_down_utilization_threshold

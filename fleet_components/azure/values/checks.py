@@ -20,7 +20,7 @@ RESERVED_NETWORKS = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "
 """Ranges that AKS keeps for itself (Microsoft, "CNI networking in AKS", on prerequisites, 2026-08)."""
 
 
-def one_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
+def choice_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if the value is not one of the choices."""
     choices = tuple(choices)
     if value not in choices:
@@ -70,7 +70,7 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
             Problem(f'"{taint.value}" is not a taint value: {error}', (*at, "value"))
             for error in value_errors(taint.value)
         )
-        yield from one_of(taint.effect, effects, (*at, "effect"))
+        yield from choice_of(taint.effect, effects, (*at, "effect"))
     yield from unique((f"{taint.key}:{taint.effect}" for taint in values), "taint", path, "key")
 
 

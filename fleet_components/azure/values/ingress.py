@@ -42,7 +42,7 @@ class WebAppRouting(Typed):
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         if self.default_controller is not None:
-            yield from checks.one_of(self.default_controller, _CONTROLLERS, (*path, "defaultController"))
+            yield from checks.choice_of(self.default_controller, _CONTROLLERS, (*path, "defaultController"))
         if len(self.dns_zones) > _MOST_ZONES:
             yield Problem(count(len(self.dns_zones), "DNS zone"), (*path, "dnsZones"), f"{_MOST_ZONES} at most")
         for position, zone in enumerate(self.dns_zones):

@@ -39,8 +39,8 @@ class MaintenanceWindow(Typed):
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
-        yield from checks.one_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
-        yield from checks.one_of(self.day, _DAYS, (*path, "day"))
+        yield from checks.choice_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
+        yield from checks.choice_of(self.day, _DAYS, (*path, "day"))
         if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):
             yield Problem(f'"{self.start}" is not a time of day', (*path, "start"), "HH:MM, for example 01:00")
         yield from checks.in_range(self.hours, 4, 24, (*path, "hours"))

@@ -70,7 +70,7 @@ class FleetMember(Typed):
             yield from names.GROUP.problems(self.group, (*path, "group"))
         for resource, amount in self.observed.available.items():
             at = (*path, "observed", "available", resource)
-            yield from checks.one_of(resource, ("cpu", "memory"), at)
+            yield from checks.choice_of(resource, ("cpu", "memory"), at)
             if not is_quantity(amount):
                 yield Problem(f'"{amount}" is not a quantity', at, "for example 12 or 48Gi")
 

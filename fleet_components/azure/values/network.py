@@ -82,10 +82,10 @@ class Network(Typed):
 
     def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
-        yield from checks.one_of(self.plugin, _PLUGINS, (*path, "plugin"))
-        yield from checks.one_of(self.dataplane, ("cilium", "azure"), (*path, "dataplane"))
-        yield from checks.one_of(self.policy, _POLICIES, (*path, "policy"))
-        yield from checks.one_of(self.outbound, _OUTBOUND, (*path, "outbound"))
+        yield from checks.choice_of(self.plugin, _PLUGINS, (*path, "plugin"))
+        yield from checks.choice_of(self.dataplane, ("cilium", "azure"), (*path, "dataplane"))
+        yield from checks.choice_of(self.policy, _POLICIES, (*path, "policy"))
+        yield from checks.choice_of(self.outbound, _OUTBOUND, (*path, "outbound"))
         yield from self._combination_problems(path)
         if self.outbound in _OUTBOUND_WITH_SUBNET and not has_subnet:
             yield Problem(f"outbound {self.outbound} needs a subnet", (*path, "outbound"), "give the cluster a subnet")
@@ -115,7 +115,7 @@ class Network(Typed):
             ranges["pods"] = self.pods or _DEFAULT_PODS
         yield from checks.networks_apart(ranges, path)
         for field, text in ranges.items():
-            kept = next((one for one in checks.RESERVED_NETWORKS if _overlaps(text, one)), None)
+            kept = next((network for network in checks.RESERVED_NETWORKS if _overlaps(text, network)), None)
             if kept is not None:
                 yield Problem(f"{text} overlaps {kept}, which AKS keeps for itself", (*path, field), "another range")
         found = checks.network(ranges["services"])

@@ -21,7 +21,7 @@ _OS_DISKS = ("Ephemeral", "Managed")
 _OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3")
 _ZONES = ("1", "2", "3")
 _MOST_NODES = 1000
-_ONE_OF = {"cpu": parse_quantity("1"), "memory": parse_quantity("1Mi")}
+_CHOICES = {"cpu": parse_quantity("1"), "memory": parse_quantity("1Mi")}
 _RESERVED_LABELS = ("kubernetes.azure.com/", "kubernetes.io/")
 """Source: "Use labels in an AKS cluster", section on reserved prefixes (Microsoft, 2026-08)."""
 
@@ -132,7 +132,7 @@ class NodePool(Typed):
         """Yield Azure validation errors, a VM size that is not in the table included."""
         yield from names.NODE_POOL.problems(self.name, (*path, "name"))
         yield from self._size_problems(table, path)
-        yield from checks.one_of(self.mode, (SYSTEM, USER), (*path, "mode"))
+        yield from checks.choice_of(self.mode, (SYSTEM, USER), (*path, "mode"))
         yield from self._count_problems(path)
         yield from self._zone_problems((*path, "zones"))
         yield from checks.labels(self.sent_labels, _RESERVED_LABELS, (*path, "labels"))
@@ -151,7 +151,7 @@ class NodePool(Typed):
         wrong_amounts = [
             Problem(f'"{text}" is not an amount of {field}', (*path, field), f"a quantity, for example {example}")
             for field, text, example in (("cpu", self.cpu, "4"), ("memory", self.memory, "16Gi"))
-            if text is not None and not (is_quantity(text) and parse_quantity(text) >= _ONE_OF[field])
+            if text is not None and not (is_quantity(text) and parse_quantity(text) >= _CHOICES[field])
         ]
         yield from wrong_name + wrong_amounts
         if not wrong_name and not wrong_amounts and self.size(table) is None:
@@ -179,14 +179,14 @@ class NodePool(Typed):
 
     def _zone_problems(self, path: FieldPath) -> Iterator[Problem]:
         for position, zone in enumerate(self.zones):
-            yield from checks.one_of(zone, _ZONES, (*path, position))
+            yield from checks.choice_of(zone, _ZONES, (*path, position))
         if len(set(self.zones)) != len(self.zones):
             yield Problem("a zone is named twice", path, "name each once")
 
     def _node_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.os_disk is not None:
-            yield from checks.one_of(self.os_disk, _OS_DISKS, (*path, "osDisk"))
+            yield from checks.choice_of(self.os_disk, _OS_DISKS, (*path, "osDisk"))
         if self.os_sku is not None:
-            yield from checks.one_of(self.os_sku, _OS_SKUS, (*path, "osSku"))
+            yield from checks.choice_of(self.os_sku, _OS_SKUS, (*path, "osSku"))
         yield from checks.in_range(self.os_disk_gib, 30, 2048, (*path, "osDiskGib"))
         yield from checks.in_range(self.max_pods, 10, 250, (*path, "maxPods"))

@@ -55,4 +55,4 @@ class PoolUpgrade(Typed):
         yield from checks.in_range(self.drain_minutes, 5, 1440, (*path, "drainMinutes"))
         yield from checks.in_range(self.soak_minutes, 0, 30, (*path, "soakMinutes"))
         if self.undrainable is not None:
-            yield from checks.one_of(self.undrainable, ("Cordon", "Schedule"), (*path, "undrainable"))
+            yield from checks.choice_of(self.undrainable, ("Cordon", "Schedule"), (*path, "undrainable"))

@@ -42,8 +42,8 @@ class Run(Typed):
     def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         yield from names.RUN.problems(self.name, (*path, "name"))
-        yield from checks.one_of(self.kind, _RUN_KINDS, (*path, "kind"))
-        yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
+        yield from checks.choice_of(self.kind, _RUN_KINDS, (*path, "kind"))
+        yield from checks.choice_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
         at = (*path, "kubernetesVersion")
         if (self.kubernetes_version is None) != (self.kind == "NodeImageOnly"):
             yield Problem(
@@ -52,7 +52,7 @@ class Run(Typed):
         elif self.kubernetes_version is not None:
             yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, at)
         if self.strategy:
-            yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
+            yield from checks.choice_of(self.strategy, strategies, (*path, "strategy"))
 
     def body(self) -> dict[str, Any]:
         """Return the ``properties`` of the request, without the strategy's ID."""
@@ -97,8 +97,8 @@ class AutoUpgrade(Typed):
     def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
         """Yield Azure validation errors."""
         yield from names.PROFILE.problems(self.name, (*path, "name"))
-        yield from checks.one_of(self.channel, _CHANNELS, (*path, "channel"))
-        yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
+        yield from checks.choice_of(self.channel, _CHANNELS, (*path, "channel"))
+        yield from checks.choice_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
         if (self.target_version is None) == (self.channel == _TARGET):
             hint = f"channel {_TARGET} needs one, the others take none"
             yield Problem(f"channel {self.channel} and version {self.target_version}", (*path, "targetVersion"), hint)
@@ -107,7 +107,7 @@ class AutoUpgrade(Typed):
         if self.long_term_support and self.channel != _TARGET:
             yield Problem(f"long-term support needs channel {_TARGET}", (*path, "longTermSupport"), "leave it out")
         if self.strategy:
-            yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
+            yield from checks.choice_of(self.strategy, strategies, (*path, "strategy"))
 
     def body(self) -> dict[str, Any]:
         """Return the ``properties`` of the request, without the strategy's ID."""

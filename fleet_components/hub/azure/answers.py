@@ -38,8 +38,8 @@ def fleet_resource(
     """
 
     def each(part: str, read: Callable[[str, Object], T]) -> tuple[T, ...]:
-        elements = (one for one in lists.get(part, ()) if isinstance(one, Mapping))
-        named = [(_text(one, "name"), _map(one, "properties")) for one in elements]
+        elements = (data for data in lists.get(part, ()) if isinstance(data, Mapping))
+        named = [(_text(element, "name"), _map(element, "properties")) for element in elements]
         return tuple(read(name, properties) for name, properties in sorted(named, key=lambda pair: pair[0]))
 
     properties = _map(fleet, "properties")
@@ -58,29 +58,29 @@ def fleet_resource(
     )
 
 
-def _member(name: str, told: Object) -> JoinedCluster:
+def _member(name: str, answer: Object) -> JoinedCluster:
     return JoinedCluster(
         name,
-        cluster=_text(told, "clusterResourceId"),
-        group=_text(told, "group"),
-        labels={str(key): str(value) for key, value in sorted(_map(told, "labels").items())},
-        state=_text(told, "provisioningState"),
-        error=_error(_map(told, "status").get("lastOperationError")),
+        cluster=_text(answer, "clusterResourceId"),
+        group=_text(answer, "group"),
+        labels={str(key): str(value) for key, value in sorted(_map(answer, "labels").items())},
+        state=_text(answer, "provisioningState"),
+        error=_error(_map(answer, "status").get("lastOperationError")),
     )
 
 
-def _run(name: str, told: Object) -> UpgradeRun:
-    status = _map(told, "status")
+def _run(name: str, answer: Object) -> UpgradeRun:
+    status = _map(answer, "status")
     own = _map(status, "status")
     state = _text(own, "state")
-    upgrade = _map(_map(told, "managedClusterUpdate"), "upgrade")
+    upgrade = _map(_map(answer, "managedClusterUpdate"), "upgrade")
     version = _text(upgrade, "kubernetesVersion")
     return UpgradeRun(
         name,
         state=state,
         upgrade=_text(upgrade, "type") + (f" to {version}" if version else ""),
-        strategy=_last(_text(told, "updateStrategyId")),
-        profile=_last(_text(told, "autoUpgradeProfileId")),
+        strategy=_last(_text(answer, "updateStrategyId")),
+        profile=_last(_text(answer, "autoUpgradeProfileId")),
         started=_text(own, "startTime"),
         completed=_text(own, "completedTime"),
         error=_error(own.get("error")),
@@ -88,46 +88,46 @@ def _run(name: str, told: Object) -> UpgradeRun:
     )
 
 
-def _stage(told: Object) -> UpgradeStage:
-    groups = _maps(told, "groups")
+def _stage(answer: Object) -> UpgradeStage:
+    groups = _maps(answer, "groups")
     members = (member for group in groups for member in _maps(group, "members"))
-    gated = (gate for one in (told, *groups) for side in ("beforeGates", "afterGates") for gate in _maps(one, side))
+    gated = (gate for data in (answer, *groups) for side in ("beforeGates", "afterGates") for gate in _maps(data, side))
     return UpgradeStage(
-        _text(told, "name"),
-        state=_state(told),
-        members={_text(one, "name"): _state(one) for one in sorted(members, key=lambda one: _text(one, "name"))},
+        _text(answer, "name"),
+        state=_state(answer),
+        members={_text(data, "name"): _state(data) for data in sorted(members, key=lambda data: _text(data, "name"))},
         gates=tuple(_text(gate, "displayName") or "unnamed" for gate in gated if _state(gate) == "Pending"),
     )
 
 
-def _strategy(name: str, told: Object) -> UpgradeStrategy:
-    stages = _maps(_map(told, "strategy"), "stages")
+def _strategy(name: str, answer: Object) -> UpgradeStrategy:
+    stages = _maps(_map(answer, "strategy"), "stages")
     return UpgradeStrategy(name, tuple(map(_planned_stage, stages)))
 
 
-def _planned_stage(told: Object) -> StrategyStage:
-    wait = told.get("afterStageWaitInSeconds")
-    groups = tuple(_text(group, "name") for group in _maps(told, "groups"))
-    return StrategyStage(_text(told, "name"), groups, wait if isinstance(wait, int) else 0)
+def _planned_stage(answer: Object) -> StrategyStage:
+    wait = answer.get("afterStageWaitInSeconds")
+    groups = tuple(_text(group, "name") for group in _maps(answer, "groups"))
+    return StrategyStage(_text(answer, "name"), groups, wait if isinstance(wait, int) else 0)
 
 
-def _profile(name: str, told: Object) -> UpgradeProfile:
+def _profile(name: str, answer: Object) -> UpgradeProfile:
     return UpgradeProfile(
         name,
-        channel=_text(told, "channel"),
-        disabled=told.get("disabled") is True,
-        target=_text(told, "targetKubernetesVersion"),
-        strategy=_last(_text(told, "updateStrategyId")),
+        channel=_text(answer, "channel"),
+        disabled=answer.get("disabled") is True,
+        target=_text(answer, "targetKubernetesVersion"),
+        strategy=_last(_text(answer, "updateStrategyId")),
     )
 
 
-def _state(told: Object) -> str:
-    return _text(_map(told, "status"), "state")
+def _state(answer: Object) -> str:
+    return _text(_map(answer, "status"), "state")
 
 
-def _error(told: Any) -> str:
+def _error(answer: Any) -> str:
     """Return the code and the message of an error, in one line; empty if there is none."""
-    parts = filter(None, (_text(told, "code"), _text(told, "message")))
+    parts = filter(None, (_text(answer, "code"), _text(answer, "message")))
     return visible(": ".join(parts))[:_LONGEST]
 
 
@@ -135,17 +135,17 @@ def _last(identity: str) -> str:
     return identity.rpartition("/")[2]
 
 
-def _text(told: Any, field: str) -> str:
-    value = told.get(field) if isinstance(told, Mapping) else None
+def _text(answer: Any, field: str) -> str:
+    value = answer.get(field) if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) else ""
 
 
-def _map(told: Any, field: str) -> Object:
-    value = told.get(field) if isinstance(told, Mapping) else None
+def _map(answer: Any, field: str) -> Object:
+    value = answer.get(field) if isinstance(answer, Mapping) else None
     return value if isinstance(value, Mapping) else {}
 
 
-def _maps(told: Any, field: str) -> list[Object]:
-    value = told.get(field) if isinstance(told, Mapping) else None
+def _maps(answer: Any, field: str) -> list[Object]:
+    value = answer.get(field) if isinstance(answer, Mapping) else None
     found: Iterable[Any] = value if isinstance(value, list) else ()
-    return [one for one in found if isinstance(one, Mapping)]
+    return [data for data in found if isinstance(data, Mapping)]

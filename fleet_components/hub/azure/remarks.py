@@ -68,11 +68,11 @@ def run_warnings(fleet: FleetResource, moving: Collection[str], file: str = AZUR
         states = {name: state for stage in run.stages for name, state in stage.members.items() if name in moving}
         now = sorted(name for name, state in states.items() if is_under_way(state))
         later = sorted(name for name, state in states.items() if state in ("NotStarted", ""))
-        told = [f"is upgrading {few(now)}"] if now else []
-        told += [f"is still to upgrade {few(later)}"] if later else []
-        if told:
+        remarks = [f"is upgrading {few(now)}"] if now else []
+        remarks += [f"is still to upgrade {few(later)}"] if later else []
+        if remarks:
             yield Problem(
-                f"update run {run.name} ({run.upgrade}) {' and '.join(told)}, where this plan changes objects",
+                f"update run {run.name} ({run.upgrade}) {' and '.join(remarks)}, where this plan changes objects",
                 hint=f"wait until it has ended, or stop it: `az fleet updaterun stop {_where(fleet, run)}`",
                 subject=f"fleet {fleet.name}",
                 file=file,

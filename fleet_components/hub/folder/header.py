@@ -17,7 +17,7 @@ from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.listing import Query, System
 from fleet_components.hub.observation import UNASKED
-from fleet_components.model.codec import MisfitError, below, decode, encode, one_of, ranged
+from fleet_components.model.codec import MisfitError, below, choice_of, decode, encode, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.releases import TABLES
@@ -116,23 +116,23 @@ class Header:
 
     def text(self) -> str:
         """Return the header as YAML."""
-        silent = {name: attrs.asdict(one) for name, one in sorted(self.silent.items())}
+        silent = {name: attrs.asdict(silence) for name, silence in sorted(self.silent.items())}
         spec = {
             "format": FORMAT,
             "system": self.system.value,
             **({"release": self.release} if self.release else {}),
             **({} if self.hub else {"hub": False}),
-            "asOf": told_time(self.as_of),
+            "asOf": time_text(self.as_of),
             **({"silent": silent} if silent else {}),
             **({"azure": attrs.asdict(self.azure)} if self.azure else {}),
-            **({"unanswered": [encode(one) for one in self.unanswered]} if self.unanswered else {}),
+            **({"unanswered": [encode(unanswered) for unanswered in self.unanswered]} if self.unanswered else {}),
             **({"unknown": sorted(self.unknown)} if self.unknown else {}),
             **({"notes": sorted(self.notes)} if self.notes else {}),
         }
         return to_yaml({"apiVersion": API_VERSION, "kind": KIND, "spec": spec})
 
 
-def told_time(time: datetime) -> str:
+def time_text(time: datetime) -> str:
     """Return a time in RFC 3339, in UTC."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
@@ -147,14 +147,14 @@ def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Sil
     found = {}
     for name, why in reasons.items():
         known = before.silent.get(name) if before else None
-        since = known.since if known else told_time(before.as_of) if before else ""
+        since = known.since if known else time_text(before.as_of) if before else ""
         found[name] = Silence(why, since)
     return found
 
 
 def azure_since(before: Header | None) -> Silence:
     """Return since when the record of Azure is, where that was not asked; ``before`` is the last header, if any."""
-    since = before.azure.since if before and before.azure else told_time(before.as_of) if before else ""
+    since = before.azure.since if before and before.azure else time_text(before.as_of) if before else ""
     return Silence(
         f"{UNASKED}: --azure RESOURCE_ID asks it; remove {AZURE_FILE} if there is no such fleet",
         since,
@@ -168,18 +168,18 @@ def unanswered_since(reasons: Mapping[Query, str], before: Header | None) -> tup
         reasons: why, by request.
         before: the header of the last observation; None if there was none.
     """
-    known = {one.query: one.since for one in before.unanswered} if before else {}
-    since = told_time(before.as_of) if before else ""
-    whys = {Query(one.api_version, one.kind, one.namespace): why for one, why in sorted(reasons.items())}
+    known = {unanswered.query: unanswered.since for unanswered in before.unanswered} if before else {}
+    since = time_text(before.as_of) if before else ""
+    whys = {Query(query.api_version, query.kind, query.namespace): why for query, why in sorted(reasons.items())}
     return tuple(
         Unanswered(
-            api_version=one.api_version,
-            kind=one.kind,
-            namespace=one.namespace,
+            api_version=query.api_version,
+            kind=query.kind,
+            namespace=query.namespace,
             why=why,
-            since=known.get(one, since),
+            since=known.get(query, since),
         )
-        for one, why in sorted(whys.items())
+        for query, why in sorted(whys.items())
     )
 
 
@@ -190,7 +190,7 @@ class _Format:
 
 @attrs.frozen(kw_only=True)
 class _Spec:
-    system: str = attrs.field(metadata=one_of(*System))
+    system: str = attrs.field(metadata=choice_of(*System))
     as_of: str = attrs.field(metadata={"problem": _no_time})
     hub: bool = True
     silent: Mapping[str, Silence] = attrs.field(factory=dict)

@@ -104,19 +104,19 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
         raise MisfitError(Problem("names no subject", ("subject",)))
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
     component = names.component_of(name)
-    decisions = {m: one[_DECISION] for m, one in members.items() if _DECISION in _member(one, m)}
+    decisions = {m: item[_DECISION] for m, item in members.items() if _DECISION in _member(item, m)}
     contents = {key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()}
     rest = {key: value for key, value in whole.items() if key not in _FILE_FIELDS}
     yield keeper.decided(component, name, {**rest, "decisions": decisions, "contents": contents})
-    for member, one in members.items():
-        if _DONE in one:
-            yield keeper.bound(component, name, member, _map(one[_DONE], (_MEMBERS, member, _DONE)))
-        for number, written in enumerate(_list(one.get(_STANDS, []), (_MEMBERS, member, _STANDS))):
+    for member, item in members.items():
+        if _DONE in item:
+            yield keeper.bound(component, name, member, _map(item[_DONE], (_MEMBERS, member, _DONE)))
+        for number, written in enumerate(_list(item.get(_STANDS, []), (_MEMBERS, member, _STANDS))):
             with below(_MEMBERS, member, _STANDS, number):
-                yield keeper.stands(component, name, member, *_told(written))
+                yield keeper.stands(component, name, member, *_target_of(written))
 
 
-def told_path(path: FieldPath, urn: str) -> FieldPath:
+def shown_path(path: FieldPath, urn: str) -> FieldPath:
     """Return the path in a file of a field of a resource: ``decisions.east.wave`` is of the line of the member."""
     inside = path[1:] if path[:1] in (("outputs",), ("inputs",)) else path
     if urn and names.is_urn(urn) and (parsed := names.Urn.parse(urn)).type == names.BINDING:
@@ -177,7 +177,7 @@ def _packed(kept: Any, key: str) -> str:
     return compress(_list(kept, ("contents", key)))
 
 
-def _told(written: Any) -> tuple[str, ObjectKey]:
+def _target_of(written: Any) -> tuple[str, ObjectKey]:
     """Return type token and key of an object that is written down as one text."""
     if not isinstance(written, str):
         raise MisfitError(Problem(_NO_OBJECT))

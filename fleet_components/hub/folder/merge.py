@@ -37,7 +37,7 @@ from fleet_components.content.walk import files_below
 from fleet_components.hub.folder.form import object_text
 from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_place, part_of
 from fleet_components.hub.folder.reading import Inventory
-from fleet_components.hub.folder.told import told_edit
+from fleet_components.hub.folder.told import edit_text
 from fleet_components.hub.listing import Object
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
@@ -123,7 +123,7 @@ class Update:
         self._look()
         for path, data in self.found.items():
             self._bring(path, data)
-        self._here |= {one.path: one for one in self._moved.values()}
+        self._here |= {file.path: file for file in self._moved.values()}
         for path in sorted(self._before.objects.keys() - self.found.keys()):
             self._without(path)
         self._say_of_own()
@@ -166,9 +166,9 @@ class Update:
 
     def _note(self, path: str, found: Iterable[Manifest] | None) -> None:
         """Note the objects of a file of people."""
-        for one in _manifests(self.folder / path, []) if found is None else found:
-            for key in keys_of(one):
-                self._theirs.setdefault(key, _File(path, "", one))
+        for manifest in _manifests(self.folder / path, []) if found is None else found:
+            for key in keys_of(manifest):
+                self._theirs.setdefault(key, _File(path, "", manifest))
 
     def _bring(self, path: str, data: Object) -> None:
         """Find what becomes of one object that the hub has."""
@@ -219,8 +219,8 @@ class Update:
 
     def _merge(self, path: str, mine: _File, data: Object) -> None:
         settings = path.startswith(f"{SETTINGS}/")
-        said = self._before.objects.get(mine.path)
-        base = _shown_once(said, shape(data)) if settings else self._extended(mine.path, said, mine)
+        stated = self._before.objects.get(mine.path)
+        base = _shown_once(stated, shape(data)) if settings else self._extended(mine.path, stated, mine)
         merge = three_way(base, mine.data, data)
         if is_hidden_place(path) and mine.path != path:
             # With the data of a Secret, which only its file has: a text that people have touched
@@ -228,14 +228,14 @@ class Update:
             if merge.edited or merge.lost or not mine.is_ours:
                 self._counts_for(path, mine, data, base)
                 return
-            merge = attrs.evolve(merge, whole=data, said=data)
+            merge = attrs.evolve(merge, whole=data, stated=data)
         partial = path.startswith(_PARTIAL) and (
             (self.folder / part_of(path)).exists() or (base is None and not mine.is_ours)
         )
-        meant = merge.said if partial else merge.whole
+        meant = merge.stated if partial else merge.whole
         if merge.edited and not settings:  # no hub has them
             self.edited.add(path)
-        self.lost += (f"{path}: {told_edit(one)}" for one in merge.lost)
+        self.lost += (f"{path}: {edit_text(lost_edit)}" for lost_edit in merge.lost)
         self.bases[path] = merge.base if partial else shape_of(data)
         if mine.path != path:
             self.removed.append(mine.path)
@@ -244,11 +244,11 @@ class Update:
         if partial and shape(meant) != shape(merge.whole):
             self._keep_apart(path, data)
 
-    def _extended(self, path: str, said: Shape, file: _File) -> Shape:
+    def _extended(self, path: str, stated: Shape, file: _File) -> Shape:
         """Return what a file has said, with what the hub had then of the fields that it says only now."""
         kept = _manifests(self.folder / part_of(path), []) if path.startswith(_PARTIAL) else []
-        same = next((one for one in kept if one.key in keys_of(file.manifest)), None)
-        return extended(said, shape_of(same.data), shape_of(file.data)) if said is not None and same else said
+        same = next((manifest for manifest in kept if manifest.key in keys_of(file.manifest)), None)
+        return extended(stated, shape_of(same.data), shape_of(file.data)) if stated is not None and same else stated
 
     def _keep_apart(self, path: str, data: Object) -> None:
         """Keep what the hub has of an object that a file has in part; a Secret completes nothing."""
@@ -275,14 +275,14 @@ class Update:
             self.edited.add(path)
         elif mine:
             self.removed.append(path)
-            self.lost += (f"{path}: {told_edit(one)}" for one in edits)
+            self.lost += (f"{path}: {edit_text(edit)}" for edit in edits)
 
     def _say_of_own(self) -> None:
         """Name the files of people with objects that the hub does not have."""
         keys = {Manifest(data).key for data in self.found.values()}
-        for one in self._theirs.values():
-            if keys.isdisjoint(keys_of(one.manifest)) and one.manifest.api_version != API_VERSION:
-                self.edited.add(one.path)
+        for their in self._theirs.values():
+            if keys.isdisjoint(keys_of(their.manifest)) and their.manifest.api_version != API_VERSION:
+                self.edited.add(their.path)
 
     def _tidy(self) -> None:
         """Remove what is kept below ``observed`` of objects that need it no more."""
@@ -314,7 +314,7 @@ def _differing(path: tuple[Any, ...], base: Shape, here: Shape, shown: Any) -> I
 
 def _names(base: Shape, manifest: Manifest) -> bool:
     """Return whether an object has the kind and the name of one that was observed."""
-    was, now = ((one.get("kind"), one.get("metadata")) for one in (base, shape_of(manifest.data)))
+    was, now = ((item.get("kind"), item.get("metadata")) for item in (base, shape_of(manifest.data)))
     return was[0] == now[0] and all(_field(was[1], key) == _field(now[1], key) for key in ("name", "namespace"))
 
 
@@ -322,11 +322,11 @@ def _field(metadata: Shape, key: str) -> Shape:
     return metadata.get(key) if isinstance(metadata, dict) else None
 
 
-def _shown_once(said: Shape, now: Shape) -> Shape:
+def _shown_once(stated: Shape, now: Shape) -> Shape:
     """Return what settings said without what objects show no more: a flag is not gone with what has shown it."""
-    if not isinstance(said, dict) or not isinstance(now, dict):
-        return said
-    return {key: _shown_once(one, now[key]) for key, one in said.items() if key in now}
+    if not isinstance(stated, dict) or not isinstance(now, dict):
+        return stated
+    return {key: _shown_once(item, now[key]) for key, item in stated.items() if key in now}
 
 
 def _manifests(file: Path, problems: list[Problem]) -> tuple[Manifest, ...]:

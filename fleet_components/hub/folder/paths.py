@@ -46,24 +46,24 @@ def object_files(observation: Observation) -> dict[str, Object]:
     kinds = _Kinds((*steering, *placed))
     named = [
         *((f"{MEMBERS}/{_stem(_name(member))}.yaml", member) for member in observation.members),
-        *((_policy_path(one, kinds), one) for one in steering),
-        *((_object_path(one, kinds), one) for one in placed),
+        *((_policy_path(data, kinds), data) for data in steering),
+        *((_object_path(data, kinds), data) for data in placed),
     ]
-    return _unique((path, Manifest(one).key, one) for path, one in named)
+    return _unique((path, Manifest(data).key, data) for path, data in named)
 
 
 def member_parts(found: Mapping[str, Object]) -> tuple[dict[str, Object], dict[str, Object]]:
     """Return objects by path without what changes by itself in members, and that part of each by its own path."""
     own, parts = dict(found), dict[str, Object]()
-    for path, one in found.items():
-        if path.startswith(f"{MEMBERS}/") and "status" in one:
-            own[path] = {field: value for field, value in one.items() if field != "status"}
+    for path, data in found.items():
+        if path.startswith(f"{MEMBERS}/") and "status" in data:
+            own[path] = {field: value for field, value in data.items() if field != "status"}
             header = {
-                "apiVersion": one["apiVersion"],
-                "kind": one["kind"],
-                "metadata": {"name": _name(one)},
+                "apiVersion": data["apiVersion"],
+                "kind": data["kind"],
+                "metadata": {"name": _name(data)},
             }
-            parts[part_of(path)] = {**header, "status": one["status"]}
+            parts[part_of(path)] = {**header, "status": data["status"]}
     return own, parts
 
 
@@ -76,8 +76,8 @@ def hidden_apart(found: Mapping[str, Object], *, secrets: bool) -> dict[str, Obj
         secrets: True if the data of Secrets was asked for; else a Secret may be its metadata alone.
     """
     return {
-        part_of(path) if is_hidden(one) or (not secrets and is_secret(one)) else path: one
-        for path, one in found.items()
+        part_of(path) if is_hidden(data) or (not secrets and is_secret(data)) else path: data
+        for path, data in found.items()
     }
 
 
@@ -136,12 +136,12 @@ class _Kinds:
 def _unique(named: Iterable[tuple[str, ObjectKey, T]]) -> dict[str, T]:
     """Return the values by path; of several with one path, also in another case, the later ones get a digest."""
     found, seen = dict[str, T](), set[str]()
-    for path, key, one in sorted(named, key=lambda each: (each[0].casefold(), each[1])):
+    for path, key, item in sorted(named, key=lambda each: (each[0].casefold(), each[1])):
         if path.casefold() in seen:
             stem, dot, end = path.rpartition(".")
             path = f"{stem}~{_digest('|'.join(key))}{dot}{end}"
         seen.add(path.casefold())
-        found[path] = one
+        found[path] = item
     return found
 
 

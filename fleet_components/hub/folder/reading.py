@@ -18,7 +18,7 @@ from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
 from fleet_components.hub.folder.header import Silence, Unanswered, read_header
-from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
+from fleet_components.hub.folder.memory import roster_of, shown_path, subject_of
 from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
 from fleet_components.hub.listing import System
 from fleet_components.model.codec import MisfitError
@@ -83,13 +83,13 @@ class Remembered:
             try:
                 self._pasts[fleet] = Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
             except FleetError as error:
-                raise FleetError(map(self._told, error.problems)) from None
+                raise FleetError(map(self._located, error.problems)) from None
         return self._pasts[fleet]
 
-    def _told(self, problem: Problem) -> Problem:
+    def _located(self, problem: Problem) -> Problem:
         urn = problem.subject
         file = self.files.get(urn, problem.file)
-        path = told_path(problem.path, urn)
+        path = shown_path(problem.path, urn)
         return attrs.evolve(problem, path=path, subject="", file=file, hint=problem.hint or MEND)
 
 
@@ -118,7 +118,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
             problems += error.problems
             continue
         resources += found
-        files |= dict.fromkeys((one.urn for one in found), str(folder / path))
+        files |= dict.fromkeys((stored.urn for stored in found), str(folder / path))
     problems += _strays(folder, inventory.memory)
     if problems:
         raise FleetError(problems)
@@ -204,7 +204,7 @@ def read_inventory(folder: Path) -> Inventory:
         ("own", _is_shape_of_object),
     ):
         part = parts.get(key)
-        fine = isinstance(part, Mapping) and all(_is_path(path) and is_part(one) for path, one in part.items())
+        fine = isinstance(part, Mapping) and all(_is_path(path) and is_part(item) for path, item in part.items())
         if not fine:
             raise FleetError([Problem("is not a map of files with their digests", (key,), MEND, file=file)])
     return Inventory(parts["objects"], parts["memory"], parts["own"])
@@ -225,13 +225,13 @@ def observed_members(folder: Path) -> frozenset[str]:
     except FleetError:
         return frozenset()
     files = [folder / path for path in paths if (folder / path).is_file()]
-    return frozenset(one.name for file in files for one in readable([file], [], [], build=False))
+    return frozenset(manifest.name for file in files for manifest in readable([file], [], [], build=False))
 
 
 def system_of_members(folder: Path) -> System | None:
     """Return the system of the members in a directory; None if there are none, or of both."""
     files = sorted((folder / MEMBERS).glob("*.yaml"))
-    keys = (one.key for file in files for one in readable([file], [], [], build=False))
+    keys = (manifest.key for file in files for manifest in readable([file], [], [], build=False))
     found = {_SYSTEMS[key.group, key.kind] for key in keys if (key.group, key.kind) in _SYSTEMS}
     return found.pop() if len(found) == 1 else None
 
@@ -246,8 +246,8 @@ def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResour
     try:
         yield from roster_of(text, keeper) if path == FLEET else subject_of(text, keeper)
     except MisfitError as misfit:
-        told = (attrs.evolve(problem, hint=MEND, file=str(folder / path)) for problem in misfit.problems)
-        raise FleetError(told) from None
+        located = (attrs.evolve(problem, hint=MEND, file=str(folder / path)) for problem in misfit.problems)
+        raise FleetError(located) from None
 
 
 def _strays(folder: Path, memory: Iterable[str]) -> Iterator[Problem]:

@@ -98,8 +98,8 @@ def _is_asked_for(subject: str, lists: Collection[Query]) -> bool:
     named, _, group = called.partition(".")
     keys = [ObjectKey(group, named, "".join(spaces), name)]
     if not group:
-        keys += [ObjectKey(one, named, "".join(spaces), name) for one, built_in in BUILT_IN if built_in == named]
-    return any(query.asks_for(one) for query in lists for one in keys)
+        keys += [ObjectKey(text, named, "".join(spaces), name) for text, built_in in BUILT_IN if built_in == named]
+    return any(query.asks_for(item) for query in lists for item in keys)
 
 
 def _subject(file: Path) -> str:

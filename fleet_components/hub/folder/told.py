@@ -13,15 +13,15 @@ from fleet_components.model.problem import show_path
 _LONGEST = 80
 
 
-def told_edit(edit: LostEdit) -> str:
+def edit_text(edit: LostEdit) -> str:
     """Return an edit in words: ``spec.policy.numberOfClusters: had 5, the hub has 4``. No secret is shown."""
     if edit.sealed:
-        told = "had another secret value than the hub, whose value counts"
+        words = "had another secret value than the hub, whose value counts"
     elif edit.had is None:
-        told = f"was removed here, the hub has changed it to {_value(edit.has)}"
+        words = f"was removed here, the hub has changed it to {_value(edit.has)}"
     else:
-        told = f"had {_value(edit.had)}, the hub has {'it no more' if edit.has is None else _value(edit.has)}"
-    return f"{show_path(edit.path)}: {told}" if edit.path else told
+        words = f"had {_value(edit.had)}, the hub has {'it no more' if edit.has is None else _value(edit.has)}"
+    return f"{show_path(edit.path)}: {words}" if edit.path else words
 
 
 def _value(value: Any) -> str:

@@ -25,7 +25,7 @@ from fleet_components.hub.folder.header import (
     azure_since,
     read_header,
     silences,
-    told_time,
+    time_text,
     unanswered_since,
 )
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
@@ -150,7 +150,7 @@ def _has_files(folder: Path) -> bool:
 def _unreadable(observation: Observation) -> Iterable[Problem]:
     """Yield what of an observation no plan would read: its time, and members that no API server has."""
     if not in_reach(observation.as_of):
-        what = f"says that it is {told_time(observation.as_of)}, too far away for any wait"
+        what = f"says that it is {time_text(observation.as_of)}, too far away for any wait"
         yield Problem(what, subject="the hub", hint="set its clock")
     source = gathered(Given(tuple(map(Manifest, observation.members)), hub=True, releases=observation.releases))
     for problem in source.problems:
@@ -173,7 +173,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     inventory = known or Inventory()
     observation = _with_silent(folder, observation, inventory)
     found, parts = member_parts(
-        {path: one if secrets else public(one) for path, one in object_files(observation).items()}
+        {path: file if secrets else public(file) for path, file in object_files(observation).items()}
     )
     found = hidden_apart(found, secrets=secrets)
     everywhere = attrs.evolve(inventory, objects={**inventory.own, **inventory.objects})
@@ -205,7 +205,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     remarks = list(plan.remarks)
     if kept := header.azure:
         remarks.append(f"Azure {kept.why}; its record {f'of {kept.since} ' if kept.since else ''}counts")
-    apart = {path: object_text(one) for path, one in parts.items()}
+    apart = {path: object_text(part) for path, part in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
     removed = [*plan.removed, *_stale(folder, {**old.memory, **memory}, parts)]
@@ -214,9 +214,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         remarks.append(f"{AZURE_FILE} is damaged and removed: --azure RESOURCE_ID writes it anew")
     if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
         changed = {}  # a job that commits what has changed has nothing to commit
-    sealed = [path for path, one in found.items() if secrets and public(one) != one]
+    sealed = [path for path, data in found.items() if secrets and public(data) != data]
     places = (place for path in sealed for place in (path, part_of(path)))
-    private = frozenset(one for one in places if one in texts or ((folder / one).exists() and one not in removed))
+    private = frozenset(item for item in places if item in texts or ((folder / item).exists() and item not in removed))
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(
@@ -255,10 +255,14 @@ def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -
     """Return the observation with the old records of members that did not answer, and lists without order sorted."""
     members = {Manifest(member).name: settled(member) for member in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
-        if path.startswith(f"{MEMBERS}/") and (one := _manifest(folder / path)) and one.name in observation.silent:
+        if (
+            path.startswith(f"{MEMBERS}/")
+            and (manifest := _manifest(folder / path))
+            and manifest.name in observation.silent
+        ):
             part = _manifest(folder / part_of(path))
-            members.setdefault(one.name, join(one, [part] if part else []).data)
-    return attrs.evolve(observation, members=tuple(one for _, one in sorted(members.items())))
+            members.setdefault(manifest.name, join(manifest, [part] if part else []).data)
+    return attrs.evolve(observation, members=tuple(data for _, data in sorted(members.items())))
 
 
 def _header(folder: Path) -> Header | None:

@@ -34,7 +34,7 @@ def deliveries_document(kind: str | None = None) -> Document:
     for name in STEERING:
         if kind is None or kind.casefold() == name.casefold():
             fields = _of_kind(name)
-            same = next((one for one in found if fields.items() <= one.items()), None)
+            same = next((data for data in found if fields.items() <= data.items()), None)
             if same is None:
                 found.append(same := {"kinds": [], **fields})
             same["kinds"].append(name)
@@ -43,7 +43,7 @@ def deliveries_document(kind: str | None = None) -> Document:
 
 def _of_kind(name: str) -> dict[str, Any]:
     every: tuple[Entry, ...] = (*EFFECTS, *ELSEWHERE)
-    entries = [one for one in every if name in one.kinds and one.steps[:1] == ("spec",)]
+    entries = [item for item in every if name in item.kinds and item.steps[:1] == ("spec",)]
     rows, alike = dict[str, Any](), dict[str, None]()
     for (_, kind), known in KINDS.items():
         if kind == name and "spec" in known.structure.fields:

@@ -84,8 +84,16 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
     for change, members in found:
         entry = {**change, "members": [], "envelope": places.get(change["object"])}
         alike.setdefault(json.dumps(change), entry)["members"] += members
-    documents = [{**one, "members": sorted(one["members"])} for one in alike.values()]
-    return sorted(documents, key=lambda one: (one["later"], _ORDER.index(one["change"]), one["object"], one["members"]))
+    documents = [{**data, "members": sorted(data["members"])} for data in alike.values()]
+    return sorted(
+        documents,
+        key=lambda document: (
+            document["later"],
+            _ORDER.index(document["change"]),
+            document["object"],
+            document["members"],
+        ),
+    )
 
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
@@ -127,7 +135,7 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: b
 
 def _fixed(plan: FleetPlan, cluster: str) -> Mapping[ObjectKey, tuple[str, ...]]:
     """Return the fields for which objects on a member are made anew, as the whole plan has them."""
-    return {key: one.fields for (member, key), one in plan.replaced.items() if member == cluster}
+    return {key: item.fields for (member, key), item in plan.replaced.items() if member == cluster}
 
 
 def _is_mixed(plan: FleetPlan, decided: Decided, cluster: str) -> bool:
@@ -144,13 +152,13 @@ def _mixed(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[_Step]:
         return
     new = _objects(decided.record, placed, member)
     here = plan.past.standing_on(decided.name, cluster)
-    recorded = {one.key: one.recorded for one in here if not one.gone}
+    recorded = {standing.key: standing.recorded for standing in here if not standing.gone}
     stood = _standing(decided, decided.done(cluster), member) if None in recorded.values() else ()
     known, wanted = by_key(stood), by_key(new)
     old = tuple(
-        one.beside(wanted[key]) if one else known[key]
-        for key, one in recorded.items()
-        if key in wanted and (one or key in known)
+        item.beside(wanted[key]) if item else known[key]
+        for key, item in recorded.items()
+        if key in wanted and (item or key in known)
     )
     coming = {key: data for key, data in wanted.items() if key not in recorded}
     taken = dict(_taken(plan, decided, cluster, coming))
@@ -167,9 +175,9 @@ def _unknown(decided: Decided, cluster: str, here: Sequence[Standing]) -> Iterat
     if placed is not None and decided.before.knows(placed):
         sent = by_key(_objects(decided.before, placed, _member(decided, cluster)))
     yield from perhaps_written(decided, cluster)
-    for one in here:
-        if one.interrupted:
-            yield one.key, None if one.interrupted == "deleting" else sent.get(one.key)
+    for standing in here:
+        if standing.interrupted:
+            yield standing.key, None if standing.interrupted == "deleting" else sent.get(standing.key)
 
 
 def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
@@ -178,9 +186,9 @@ def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
     return goal if later else decided.record
 
 
-def _numbers(one: Placed | Done) -> tuple[Any, ...]:
+def _numbers(placed: Placed | Done) -> tuple[Any, ...]:
     """Return what the objects of a member depend on."""
-    return (one.version, *particulars(one).items())
+    return (placed.version, *particulars(placed).items())
 
 
 def _member(decided: Decided, cluster: str) -> Cluster:
@@ -256,7 +264,7 @@ def _changes(step: _Step) -> Iterator[Document]:
             continue
         forced = () if step.by_hub else _made_anew(step, key, was, data)
         now = data if forced else _with_values(was, data, step.left_alone)
-        if fields := [one.to_wire() for one in shown_differences(was, now)]:
+        if fields := [difference.to_wire() for difference in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))
             change = "replace" if forced else "update"
             yield _change(
@@ -284,9 +292,9 @@ def _gone(plan: FleetPlan, decided: Decided) -> Mapping[tuple[ObjectKey, Fate, b
     One that moves to another subject stays, and is among the differences of that one.
     """
     found: dict[tuple[ObjectKey, Fate, bool], list[str]] = defaultdict(list)
-    for one in plan.leaving.get(decided.name, ()):
-        if one.fate is not Fate.MOVED:
-            found[one.key, one.fate, False].append(one.cluster)
+    for departure in plan.leaving.get(decided.name, ()):
+        if departure.fate is not Fate.MOVED:
+            found[departure.key, departure.fate, False].append(departure.cluster)
     held = (cluster for cluster, entry in decided.entries.items() if entry.change is Change.HELD)
     for cluster in held if not decided.subject.reports else ():
         stays = _staying(decided, cluster)

@@ -23,37 +23,37 @@ def drift_document(found: Drift) -> Document:
             "objects": len(found.objects),
             "compared": sum(not item.error for item in found.objects),
             "unrecorded": len(found.unrecorded),
-            "changed": sum(not one.missing for one in found.drifted),
-            "missing": sum(one.missing for one in found.drifted),
+            "changed": sum(not delivered.missing for delivered in found.drifted),
+            "missing": sum(delivered.missing for delivered in found.drifted),
         },
     }
 
 
 def _member(found: Drift, name: MemberName) -> dict[str, Any]:
     objects = [item for item in found.objects if item.member == name]
-    told = [item for item in objects if item.differences or (item.error and name not in found.unreached)]
+    shown = [item for item in objects if item.differences or (item.error and name not in found.unreached)]
     return {
         "fleet": name.fleet,
         "name": name.member,
         "unreached": found.unreached.get(name),
         "compared": sum(not item.error for item in objects),
-        "objects": [_object(one) for one in told],
+        "objects": [_object(delivered) for delivered in shown],
     }
 
 
-def _object(one: Delivered) -> dict[str, Any]:
-    key = one.standing.key
+def _object(delivered: Delivered) -> dict[str, Any]:
+    key = delivered.standing.key
     return {
-        "subject": one.standing.subject,
-        "apiVersion": one.standing.api_version,
+        "subject": delivered.standing.subject,
+        "apiVersion": delivered.standing.api_version,
         "kind": key.kind,
         "namespace": key.namespace,
         "name": key.name,
-        "missing": one.missing,
-        "recorded": one.recorded,
-        "error": one.error or None,
-        "then": one.then or None,
+        "missing": delivered.missing,
+        "recorded": delivered.recorded,
+        "error": delivered.error or None,
+        "then": delivered.then or None,
         "differences": []
-        if one.missing
-        else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in one.differences],
+        if delivered.missing
+        else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in delivered.differences],
     }

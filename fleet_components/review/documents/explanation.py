@@ -31,12 +31,14 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
         FleetError: the placement, template or member is unknown.
     """
     chosen = find([subject for plan in plans for subject in plan.subjects], placement)
-    of_fleet = {id(one): fleet_to_name(plans, plan) for plan in plans for one in plan.subjects}
+    of_fleet = {id(decided): fleet_to_name(plans, plan) for plan in plans for decided in plan.subjects}
     asked = None if member is None else {member}
     named = placement is not None or member is not None
-    few_enough = sum(len(one.subject.inventory) for one in chosen) <= MOST_MEMBERS
-    found = [{**_subject(one, asked, flips=named or few_enough), "ofFleet": of_fleet[id(one)]} for one in chosen]
-    if member is not None and not any(one["members"] for one in found):
+    few_enough = sum(len(decided.subject.inventory) for decided in chosen) <= MOST_MEMBERS
+    found = [
+        {**_subject(decided, asked, flips=named or few_enough), "ofFleet": of_fleet[id(decided)]} for decided in chosen
+    ]
+    if member is not None and not any(data["members"] for data in found):
         raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
     return {"version": VERSION, "subjects": found}
 
@@ -88,11 +90,11 @@ def _flips(trials: Trials | None, cluster: str) -> Document:
     if trials is None:
         return {"notes": [], "flips": None}
     found = trials.flips(cluster)
-    return {"notes": list(found.notes), "flips": [_flip(one) for one in found.flips]}
+    return {"notes": list(found.notes), "flips": [_flip(flip) for flip in found.flips]}
 
 
 def _flip(flip: Flip) -> Document:
-    change = [{"of": one.of, "member": one.member or None, **_field(one)} for one in flip.change]
+    change = [{"of": edit.of, "member": edit.member or None, **_field(edit)} for edit in flip.change]
     return {
         "would": "be chosen" if flip.chosen else "be left out",
         "words": flip.words,

@@ -36,7 +36,7 @@ class Facts:
         policies: the policies that match a template, and a few that do not: policy, wins, matches, why.
         other_policies: the number of all others.
         hints: if no member has a required label, the values that the members have for it.
-        first_told: members that are not picked and that the API's status names, each with its reason.
+        first_reasons: members that are not picked and that the API's status names, each with its reason.
         due: members that it has to leave later, each with the reason and the time.
         left: why it stays as it was placed; empty if it does not.
         skipped: objects that are selected and never placed, each with the reason.
@@ -51,7 +51,7 @@ class Facts:
     policies: tuple[Document, ...] = ()
     other_policies: int = 0
     hints: tuple[str, ...] = ()
-    first_told: Mapping[str, str] = attrs.field(factory=dict)
+    first_reasons: Mapping[str, str] = attrs.field(factory=dict)
     due: Mapping[str, str] = attrs.field(factory=dict)
     left: str = ""
     skipped: tuple[tuple[str, str], ...] = ()
@@ -74,7 +74,9 @@ def _of_placement(decided: Decided) -> Facts:
     shown = kubefleet.scheduling_status(decided, status)
     return Facts(
         policy=_policy(subject),
-        first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
+        first_reasons={
+            decision.cluster_name: decision.reason for decision in status.decisions if not decision.selected
+        },
         skipped=subject.skipped,
         status={**shown, "clusterDecisions": kubefleet.cluster_decisions(status)},
         evictions=tuple(_evictions(decided)),
@@ -167,7 +169,9 @@ def _hints(subject: TemplateSubject, outcome: TemplateOutcome) -> list[str]:
     bound = outcome.record.memory.claim.bound
     placement = bound.placement if bound else Placement()
     affinities = placement.cluster_affinities or (placement.cluster_affinity,)
-    return missing_labels([one.label_selector if one else None for one in affinities], subject.inventory.clusters)
+    return missing_labels(
+        [affinity.label_selector if affinity else None for affinity in affinities], subject.inventory.clusters
+    )
 
 
 def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]) -> list[str]:
@@ -181,8 +185,18 @@ def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[
         The lines; empty if a selector matches a member.
     """
     asked = [selector.requirements() if selector else () for selector in selectors]
-    if not members or any(all(one.met_by(member.labels) for one in every) for every in asked for member in members):
+    if not members or any(
+        all(requirement.met_by(member.labels) for requirement in every) for every in asked for member in members
+    ):
         return []
-    unmet = dict.fromkeys(one for every in asked for one in every if not any(one.met_by(m.labels) for m in members))
+    unmet = dict.fromkeys(
+        requirement
+        for every in asked
+        for requirement in every
+        if not any(requirement.met_by(m.labels) for m in members)
+    )
     labels = LabelIndex([member.labels for member in members])
-    return [f"no member has {show_requirement(one)}; {values_of_label(one.key, labels)}" for one in unmet]
+    return [
+        f"no member has {show_requirement(requirement)}; {values_of_label(requirement.key, labels)}"
+        for requirement in unmet
+    ]

@@ -34,7 +34,7 @@ def to_read(document: Document) -> Document:
     # A fleet of equal members has the same texts ten thousand times.
     shown: Document = _to_read({**document, "messages": ()}, cache(visible))
     messages = document.get("messages", ())
-    return {**shown, "messages": [{**one, "text": visible(one["text"], lines=True)} for one in messages]}
+    return {**shown, "messages": [{**message, "text": visible(message["text"], lines=True)} for message in messages]}
 
 
 def _to_read(value: Any, show: Callable[[str], str]) -> Any:

@@ -64,9 +64,9 @@ def _as_far_as_known(document: Document) -> list[str]:
     observed, only = document["observed"], document["view"]["only"]
     if not observed:
         return []
-    hub_only = hub_only_in_words([one["kind"] for one in observed["hubOnly"]])
-    asked = [one for one in observed["unanswered"] if one["asked"]]
-    concerned = {*observed["unknown"], *(name for one in asked for name in one["subjects"])}
+    hub_only = hub_only_in_words([item["kind"] for item in observed["hubOnly"]])
+    asked = [item for item in observed["unanswered"] if item["asked"]]
+    concerned = {*observed["unknown"], *(name for item in asked for name in item["subjects"])}
     if only:
         concerned = {name for name in concerned if not {name, name.partition("/")[2]}.isdisjoint(only)}
     answered = ["as far as the hub has answered"] if concerned else []
@@ -84,13 +84,13 @@ def _what_is_lost(document: Document) -> str:
     members: dict[str, list[str]] = defaultdict(list)
     for item in document["gone"]["objects"]:
         members[_DELETED.get(item["fate"], item["fate"])].append(item["member"])
-    members["replaced"] += [one["member"] for one in document["replaced"]]
+    members["replaced"] += [each["member"] for each in document["replaced"]]
     lost = [
         f"{count(len(members[fate]), *words)} on {few(sorted(set(members[fate])), 3)}"
         for fate, words in _FATES.items()
         if members[fate]
     ]
-    if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
+    if names := [other["name"] for other in _others(document) if other["change"] in ("delete", "replace")]:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = newly_left(document)
@@ -176,7 +176,7 @@ def _gone(document: Document) -> Iterator[str]:
 
 def _joining(document: Document) -> Iterator[str]:
     """Yield the members that join the fleet without anything being placed on them."""
-    used = {name for one in document["subjects"] for name in _names(one, "joins")}
+    used = {name for item in document["subjects"] for name in _names(item, "joins")}
     joining = [name for name in document["joining"] if name not in used]
     if joining and not is_narrow(document):
         named = " and ".join(joining) if len(joining) <= _MOST_NAMES else count(len(joining), "member")
@@ -187,7 +187,7 @@ def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
     moving = [subject for subject in subjects if _moves(subject)]
     if moving and len(moving) <= _MOST_NAMES:
-        ways = [(_key(one), *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
+        ways = [(_key(data), *_names(data, "leaves"), *_names(data, "joins")) for data in moving]
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
         yield f"{_named(moving)} move from one cluster to another"
@@ -207,8 +207,8 @@ def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
 def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects come to clusters: new ones, and those that gain without having moved."""
     gaining = [subject for subject in subjects if _names(subject, "joins") and not _moves(subject)]
-    fresh = [one for one in gaining if one["revision"]["old"] is None]
-    more = [one for one in gaining if one["revision"]["old"] is not None]
+    fresh = [data for data in gaining if data["revision"]["old"] is None]
+    more = [data for data in gaining if data["revision"]["old"] is not None]
     if len(fresh) == 1:
         yield f"{_named(fresh)} is new on {_all_of(fresh, 'joins')}"
     elif fresh:
@@ -224,8 +224,8 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
         if _written(subject):
             by_words[_novelty(subject)].append(subject)
     for words, found in by_words.items():
-        clusters = {name for one in found for name in _written(one)}
-        rows = ([row for row in one["clusters"] if row["change"] == "updated"] for one in found)
+        clusters = {name for data in found for name in _written(data)}
+        rows = ([row for row in data["clusters"] if row["change"] == "updated"] for data in found)
         waves = max(len({row["wave"] for row in moved}) for moved in rows)
         get = "gets" if len(clusters) == 1 else "get"
         in_waves = f" in {count(waves, 'wave')}" if waves > 1 else ""
@@ -235,9 +235,9 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 def _novelty(subject: Document) -> str:
     """Return what is new about the objects of a subject that members are updated with, an image first."""
     updated = set(_written(subject))
-    changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
-    fields = [field["field"] for one in changes if one["change"] == "update" for field in one["fields"]]
-    objects = {change: len({one["object"] for one in changes if one["change"] == change}) for change in _OBJECTS}
+    changes = [item for item in subject["content"] or () if not item["later"] and updated.intersection(item["members"])]
+    fields = [field["field"] for item in changes if item["change"] == "update" for field in item["fields"]]
+    objects = {change: len({item["object"] for item in changes if item["change"] == change}) for change in _OBJECTS}
     replicas = any(each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"])
     kinds = {
         "a new image": any(map(_IMAGE.search, fields)),
@@ -277,16 +277,16 @@ def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     recorded = [each for each in recorded if each not in fresh]
     if fresh:
         yield f"{_named(fresh)} {'is' if len(fresh) == 1 else 'are'} new, placed nowhere"
-    if left := [one for one in recorded if one["left"]]:
+    if left := [data for data in recorded if data["left"]]:
         yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
-    if found := [one for one in recorded if not one["left"]]:
-        policy = all(any("policy" in field["field"].split(".") for field in one["recorded"]) for one in found)
+    if found := [data for data in recorded if not data["left"]]:
+        policy = all(any("policy" in field["field"].split(".") for field in data["recorded"]) for data in found)
         yield f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and moves nothing"
 
 
 def _of_program(document: Document) -> Iterator[str]:
     """Yield how many resources that the program makes beside its fleets change."""
-    changes = Counter(one["change"] for one in _others(document))
+    changes = Counter(other["change"] for other in _others(document))
     for change, words in _DONE.items():
         if changes[change]:
             yield f"{count(changes[change], 'other resource is', 'other resources are')} {words}"

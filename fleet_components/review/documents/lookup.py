@@ -15,9 +15,9 @@ def find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
     Raises:
         FleetError: there is none.
     """
-    found = [one for one in decided if wanted in (None, one.subject.key, one.name)]
+    found = [item for item in decided if wanted in (None, item.subject.key, item.name)]
     if not found and wanted is not None:
-        raise FleetError([unknown("placement or template", wanted, [one.subject.key for one in decided])])
+        raise FleetError([unknown("placement or template", wanted, [item.subject.key for item in decided])])
     return found
 
 

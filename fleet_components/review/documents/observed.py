@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.folder.writing import Changes
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
@@ -81,7 +81,7 @@ def observed_document(
         "system": str(observation.system),
         "hub": found.has_hub,
         "release": observation.release or None,
-        "asOf": told_time(observation.as_of),
+        "asOf": time_text(observation.as_of),
         "before": before or None,
         "directory": str(folder),
         # Of a cluster that is silent, its old record may be all that there is.

@@ -34,18 +34,18 @@ def overridden_members(decided: Decided) -> list[Document]:
         entry = alike.setdefault(json.dumps(objects), {"members": [], "moving": [], "objects": objects})
         entry["members"] += members
         entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
-    return [{**one, "members": sorted(one["members"]), "moving": sorted(one["moving"])} for one in alike.values()]
+    return [{**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])} for data in alike.values()]
 
 
 def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
     """Return the objects that overrides change on a member."""
     return [
         {
-            "object": str(one.key),
-            "deleted": rule_document(one.deleted) if one.deleted else None,
-            "fields": [{**field.difference.to_wire(), "by": rule_document(field.rule)} for field in one.fields],
+            "object": str(deviation.key),
+            "deleted": rule_document(deviation.deleted) if deviation.deleted else None,
+            "fields": [{**field.difference.to_wire(), "by": rule_document(field.rule)} for field in deviation.fields],
         }
-        for one in found
+        for deviation in found
     ]
 
 

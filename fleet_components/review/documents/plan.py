@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.secret import redacted
-from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.unanswered import NOT_ASKED
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
@@ -63,7 +63,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     ]
     subjects = sorted(
         weighed,
-        key=lambda one: (one.as_before, one.decided.name in surveyed.pending, one.weight.order),
+        key=lambda item: (item.as_before, item.decided.name in surveyed.pending, item.weight.order),
     )
     shown, others = list[_Weighed](), list[_Weighed]()
     for subject in subjects:
@@ -93,7 +93,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "asBefore": {
             **_as_before(subjects),
             "warnings": [
-                *(after_fleet(fleet, str(one)) for fleet, one in warnings if surveyed.standing.warned(one)),
+                *(after_fleet(fleet, str(item)) for fleet, item in warnings if surveyed.standing.warned(item)),
                 *(text for subject in subjects if subject.as_before for text in subject.named_warnings),
             ],
         },
@@ -123,12 +123,12 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "remaining": remainder_document(
             together(plan.remainders[subject.name] for plan in plans for subject in plan.subjects if not subject.hub)
         ),
-        "subjects": [_subject(surveyed, one, view) for one in shown],
+        "subjects": [_subject(surveyed, item, view) for item in shown],
         "unchanged": _unchanged(surveyed, subjects),
-        "leftOut": sum(one.changes for one in others),
+        "leftOut": sum(other.changes for other in others),
         "warnings": [
             *(after_fleet(fleet, str(problem)) for fleet, problem in warnings),
-            *(text for one in (() if view.narrow else others) for text in one.named_warnings),
+            *(text for other in (() if view.narrow else others) for text in other.named_warnings),
         ],
         **_of_a_project(surveyed, view),
         "totals": {**_totals(subjects), **_counted(surveyed)},
@@ -143,27 +143,30 @@ def _observed(surveyed: Survey) -> Document | None:
     if observed is None:
         return None
     silent = [
-        {"member": name, "why": one.why, "since": one.since or None} for name, one in sorted(observed.silent.items())
+        {"member": name, "why": silence.why, "since": silence.since or None}
+        for name, silence in sorted(observed.silent.items())
     ]
     return {
         "system": observed.system.value,
         "hub": observed.hub,
-        "asOf": told_time(observed.as_of),
+        "asOf": time_text(observed.as_of),
         "silent": silent,
         "unanswered": [
             {
-                "apiVersion": one.api_version,
-                "kind": one.kind,
-                "namespace": one.namespace or None,
-                "why": one.why,
-                "since": one.since or None,
-                "asked": one.why != NOT_ASKED,
-                "subjects": [name for plan in surveyed.plans for name in concerned_by(one, plan)],
+                "apiVersion": unanswered.api_version,
+                "kind": unanswered.kind,
+                "namespace": unanswered.namespace or None,
+                "why": unanswered.why,
+                "since": unanswered.since or None,
+                "asked": unanswered.why != NOT_ASKED,
+                "subjects": [name for plan in surveyed.plans for name in concerned_by(unanswered, plan)],
             }
-            for one in observed.unanswered
+            for unanswered in observed.unanswered
         ],
         "unknown": list(observed.unknown),
-        "hubOnly": [{"kind": one.kind, "file": one.file, "change": one.change} for one in surveyed.hub_only],
+        "hubOnly": [
+            {"kind": change.kind, "file": change.file, "change": change.change} for change in surveyed.hub_only
+        ],
         "unseen": list(new_selectors(surveyed.plans, observed)),
     }
 
@@ -201,20 +204,25 @@ class _Weighed:
         return [text if any(map(text.__contains__, named)) else f"{named[1]}: {text}" for text in self.warnings]
 
 
-def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
+def _subject(surveyed: Survey, weighed: _Weighed, view: View) -> Document:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
-    name = one.decided.name
-    fleet = fleet_to_name(surveyed.plans, one.plan)
-    document = view.narrowed(subject_document(one.plan, one.decided, view, one.standing, fleet))
+    name = weighed.decided.name
+    fleet = fleet_to_name(surveyed.plans, weighed.plan)
+    document = view.narrowed(subject_document(weighed.plan, weighed.decided, view, weighed.standing, fleet))
     return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
 
 
 def _as_before(subjects: Iterable[_Weighed]) -> Document:
     """Return what subjects are in already, and what is left if it is of those alone to which nothing else happens."""
     found = list(subjects)
-    old, new = ([one for one in found if one.as_before is before] for before in (True, False))
-    left, more = (together(one.plan.remainders[one.decided.name] for one in some).words for some in (old, new))
-    names = {condition: [one.decided.name for one in found if condition in one.standing] for condition in CONDITIONS}
+    old, new = ([weighed for weighed in found if weighed.as_before is before] for before in (True, False))
+    left, more = (
+        together(weighed.plan.remainders[weighed.decided.name] for weighed in some).words for some in (old, new)
+    )
+    names = {
+        condition: [weighed.decided.name for weighed in found if condition in weighed.standing]
+        for condition in CONDITIONS
+    }
     return {**names, "left": None if more else left or None}
 
 

@@ -28,7 +28,7 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _one_of(*values: str) -> Schema:
+def _choice_of(*values: str) -> Schema:
     return {"enum": list(values)}
 
 
@@ -50,7 +50,7 @@ _DEFINITIONS: Schema = {
         subject=_MAYBE_TEXT,
         member=_TEXT,
         object=_TEXT,
-        fate=_one_of("deleted", "kept", "forgotten", "moved", "swept", "undone"),
+        fate=_choice_of("deleted", "kept", "forgotten", "moved", "swept", "undone"),
         to=_MAYBE_TEXT,
     ),
     "remaining": _object(
@@ -63,7 +63,7 @@ _DEFINITIONS: Schema = {
     ),
     "content": _object(
         object=_TEXT,
-        change=_one_of(*_CHANGES),
+        change=_choice_of(*_CHANGES),
         members=_TEXTS,
         later=_TRUTH,
         fate=_MAYBE_TEXT,
@@ -90,21 +90,21 @@ _DEFINITIONS: Schema = {
     ),
     "member": _object(
         name=_TEXT,
-        change=_one_of(*WORDS.values()),
+        change=_choice_of(*WORDS.values()),
         wave=_MAYBE_NUMBER,
         rank=_MAYBE_NUMBER,
         revision=_OLD_AND_NEW,
         replicas=_OLD_AND_NEW,
         scores=_or_null(_object(affinity=_NUMBER, topologySpread=_NUMBER)),
         why=_TEXT,
-        opens=_or_null(_one_of("update", "approval", "time", "never")),
+        opens=_or_null(_choice_of("update", "approval", "time", "never")),
         unapplied=_MAYBE_TEXT,
     ),
     "updateRun": _object(
         name=_TEXT,
         revision=_MAYBE_NUMBER,
         state=_MAYBE_TEXT,
-        outcome=_or_null(_one_of("Succeeded", "Failed")),
+        outcome=_or_null(_choice_of("Succeeded", "Failed")),
         message=_MAYBE_TEXT,
         approvals=_TEXTS,
         stages=_list(
@@ -123,17 +123,17 @@ _DEFINITIONS: Schema = {
         fleet=_TEXT,
         ofFleet=_MAYBE_TEXT,
         name=_TEXT,
-        kind=_one_of("ClusterResourcePlacement", "ResourcePlacement", "Template"),
+        kind=_choice_of("ClusterResourcePlacement", "ResourcePlacement", "Template"),
         key=_TEXT,
-        weight=_one_of(*Weight),
-        asBefore=_list(_one_of(*CONDITIONS)),
+        weight=_choice_of(*Weight),
+        asBefore=_list(_choice_of(*CONDITIONS)),
         source=_MAYBE_TEXT,
         policy=_TEXT,
         policies=_list(_object(policy=_TEXT, wins=_TRUTH, matches=_TRUTH, why=_TEXT)),
         otherPolicies=_NUMBER,
         plugins=_TEXTS,
         decidedBy=_MAYBE_TEXT,
-        delivery=_one_of("direct", "kubefleet", "karmada"),
+        delivery=_choice_of("direct", "kubefleet", "karmada"),
         revision=_OLD_AND_NEW,
         objects=_NUMBER,
         content=_or_null(_list(_shared("content"))),
@@ -165,7 +165,7 @@ _DEFINITIONS: Schema = {
         urn=_TEXT,
         type=_TEXT,
         name=_TEXT,
-        change=_or_null(_one_of(*_CHANGES, "same")),
+        change=_or_null(_choice_of(*_CHANGES, "same")),
         differences=_list(_MAP),
         uncompared=_TEXTS,
         parent=_MAYBE_TEXT,
@@ -194,7 +194,7 @@ _PLAN: Schema = _object(
     against=_MAYBE_TEXT,
     observed=_or_null(
         _object(
-            system=_one_of("kubefleet", "karmada"),
+            system=_choice_of("kubefleet", "karmada"),
             hub=_TRUTH,
             asOf=_TEXT,
             silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
@@ -210,7 +210,7 @@ _PLAN: Schema = _object(
                 )
             ),
             unknown=_TEXTS,
-            hubOnly=_list(_object(kind=_TEXT, file=_TEXT, change=_one_of("new", "edited", "removed"))),
+            hubOnly=_list(_object(kind=_TEXT, file=_TEXT, change=_choice_of("new", "edited", "removed"))),
             unseen=_TEXTS,
         )
     ),
@@ -243,7 +243,7 @@ _PLAN: Schema = _object(
         ofFleets=_list(_MAYBE_TEXT),
         members=_TEXTS,
         objects=_list(_shared("departure")),
-        summary=_list(_object(weight=_one_of("lost", "left", "moved"), text=_TEXT)),
+        summary=_list(_object(weight=_choice_of("lost", "left", "moved"), text=_TEXT)),
     ),
     replaced=_list(_object(subject=_TEXT, member=_TEXT, object=_TEXT, fields=_TEXTS)),
     remaining=_shared("remaining"),

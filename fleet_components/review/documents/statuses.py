@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.header import time_text
 from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
@@ -25,7 +25,7 @@ from fleet_components.systems.kubefleet import status as kubefleet
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 
 _SHOWN = 5
-_TOLD = ("status", "sourceStatus")
+_STATUS_FIELDS = ("status", "sourceStatus")
 _MOVES = (Change.ADD, Change.UPDATE)
 _MENDS: Mapping[Stand, str] = {
     Stand.REFUSED: "change the object, or what refuses it",
@@ -55,19 +55,19 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
     Raises:
         FleetError: the placement, template or member is unknown.
     """
-    wanted = find([one.next for one in found.of], placement)
+    wanted = find([status.next for status in found.of], placement)
     names = {name for plan in found.survey.plans for name in plan.members}
     if member is not None and member not in names:
         raise FleetError([unknown("member", member, names)])
-    of = [one for one in found.of if one.next in wanted]
-    subjects = [_subject(found, one, member) for one in of]
+    of = [status for status in found.of if status.next in wanted]
+    subjects = [_subject(found, status, member) for status in of]
     return {
         "version": VERSION,
         "fleet": found.survey.subject,
         "state": found.survey.file or None,
         "events": found.events,
         "live": found.live,
-        "hub": {"system": found.hub.system.value, "asOf": told_time(found.hub.as_of)} if found.hub else None,
+        "hub": {"system": found.hub.system.value, "asOf": time_text(found.hub.as_of)} if found.hub else None,
         "interrupted": found.interrupted,
         "settled": all(row["settled"] for subject in subjects for row in subject["members"])
         and not any(subject["undelivered"] or _unsettled_on_hub(subject) for subject in subjects)
@@ -85,8 +85,14 @@ def api_list(found: Statuses, placement: str | None = None) -> Document:
     Raises:
         FleetError: the placement or template is unknown.
     """
-    wanted = find([one.next for one in found.of], placement)
-    items = [item for one in found.of if one.next in wanted for item in _api_objects(one) if any(map(item.get, _TOLD))]
+    wanted = find([status.next for status in found.of], placement)
+    items = [
+        item
+        for status in found.of
+        if status.next in wanted
+        for item in _api_objects(status)
+        if any(map(item.get, _STATUS_FIELDS))
+    ]
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
 
 
@@ -160,7 +166,7 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
 
 def _conditions(status: Status) -> list[Document]:
     """Return the conditions of a placement, or of the binding of a template."""
-    found: list[Document] = next((one["status"].get("conditions", []) for one in _api_objects(status)), [])
+    found: list[Document] = next((data["status"].get("conditions", []) for data in _api_objects(status)), [])
     return found
 
 
@@ -213,10 +219,10 @@ def _broken(members: Sequence[Document]) -> list[Document]:
         if row["state"] == Stand.UNREACHED:
             alike["", str(Stand.UNREACHED), (row["why"],), None].append(row["name"])
             continue
-        for one in wrong or [{"object": "", "state": row["state"], "words": ()}]:
-            unknown_yet = one["state"] == Stand.MISSING and not one["words"]
-            state = row["state"] if unknown_yet else one["state"]
-            alike[one["object"], state, tuple(one["words"]), row["wave"]].append(row["name"])
+        for each in wrong or [{"object": "", "state": row["state"], "words": ()}]:
+            unknown_yet = each["state"] == Stand.MISSING and not each["words"]
+            state = row["state"] if unknown_yet else each["state"]
+            alike[each["object"], state, tuple(each["words"]), row["wave"]].append(row["name"])
     return [
         {
             "members": names,
@@ -269,11 +275,11 @@ def _deleted(status: Status) -> list[str]:
     leaving = status.plan.leaving.get(status.next.name, ())
     lost = (Fate.DELETED, *UNRECORDED)
     found = [departure for departure in leaving if departure.fate in lost and departure.cluster not in removals]
-    return [f"{one.key} on {one.cluster}" for one in found]
+    return [f"{item.key} on {item.cluster}" for item in found]
 
 
 def _mend(found: Statuses, members: Sequence[Document]) -> Iterator[str]:
-    states = dict.fromkeys(Stand(one["state"]) for one in _broken(members))
+    states = dict.fromkeys(Stand(data["state"]) for data in _broken(members))
     yield from (_MENDS[state] for state in states if state in _MENDS)
 
 

@@ -44,11 +44,11 @@ def subject_document(
     """
     facts, weight, whole = facts_of(decided), weight_of(plan, decided, standing), view.whole(decided)
     old, new, content = decided.before.revision, decided.record.revision, differences(plan, decided)
-    others = _others(decided, facts.first_told)
-    told = others[:MOST_NOT_PICKED] if whole or weight.picks else []
+    others = _others(decided, facts.first_reasons)
+    named = others[:MOST_NOT_PICKED] if whole or weight.picks else []
     staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
     shown = decided.entries.keys() if whole else decided.entries.keys() - staying
-    explanation = decided.subject.explain(decided.outcome, {*shown, *told})
+    explanation = decided.subject.explain(decided.outcome, {*shown, *named})
     explained = {member.cluster: member for member in explanation.members}
     return {
         "fleet": plan.options.fleet,
@@ -70,14 +70,14 @@ def subject_document(
         "content": content,
         "uncompared": _uncompared(plan, decided, content),
         "overridden": overridden_members(decided),
-        "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
+        "departures": [departure_document(departure) for departure in plan.leaving.get(decided.name, ())],
         "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
         "staying": staying,
         "notPicked": {
             "count": len(others),
             "shown": [
-                {"name": name, "why": explained[name].summary if name in explained else facts.first_told[name]}
-                for name in told
+                {"name": name, "why": explained[name].summary if name in explained else facts.first_reasons[name]}
+                for name in named
             ],
         },
         "rollout": list(describe(decided.outcome.rollout)),
@@ -115,7 +115,9 @@ def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
     modes = {**MODES, **plan.past.shown.get(decided.name, {})}
     found = differences_of({**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked})
     # The policy comes first: what else is remembered follows from it.
-    return [one.to_wire() for one in sorted(found, key=lambda one: "policy" not in one.path)]
+    return [
+        difference.to_wire() for difference in sorted(found, key=lambda difference: "policy" not in difference.path)
+    ]
 
 
 def warnings_of(decided: Decided) -> list[str]:
@@ -190,12 +192,12 @@ def _overridden_now(decided: Decided, name: str, entry: Entry) -> Iterable[str]:
     return in_words(override_changes(decided, name) or ()) if entry.change is Change.UPDATE else ()
 
 
-def _others(decided: Decided, first_told: Mapping[str, str]) -> list[str]:
+def _others(decided: Decided, first_reasons: Mapping[str, str]) -> list[str]:
     """Return the members that the subject does not concern; those that the API's status names come first.
 
     The status may also name members that are wanted and do not exist.
     """
-    names = [*first_told, *decided.subject.inventory.names]
+    names = [*first_reasons, *decided.subject.inventory.names]
     return [name for name in dict.fromkeys(names) if name not in decided.entries]
 
 

@@ -27,8 +27,8 @@ def sweep_document(sweep: Sweep, losses: Sequence[Lost]) -> Document:
         "by": sweep.by.key,
         "members": len(sweep.plan.inventory),
         "subjects": len(sweep.plan.subjects),
-        "shortAlready": [_short(one) for one in sweep.already],
-        "losses": [_lost(loss) for loss in sorted(losses, key=lambda one: one.weight)],
+        "shortAlready": [_short(short) for short in sweep.already],
+        "losses": [_lost(loss) for loss in sorted(losses, key=lambda lost: lost.weight)],
         "neverLost": list(sweep.by.without),
     }
 
@@ -37,7 +37,7 @@ def _lost(lost: Lost) -> Document:
     return {
         "lost": lost.value,
         "members": list(lost.members),
-        "short": [_short(one) for one in lost.short],
+        "short": [_short(short) for short in lost.short],
         "moved": lost.moved,
         "joins": dict(lost.joins),
         "replicas": dict(lost.replicas),

@@ -52,11 +52,11 @@ class View:
         if not self.member:
             return subject
         content, overridden = subject["content"], subject["overridden"]
-        here = [{**one, "members": [self.member]} for one in content or () if self.member in one["members"]]
+        here = [{**item, "members": [self.member]} for item in content or () if self.member in item["members"]]
         return {
             **subject,
             "content": None if content is None else here,
-            "overridden": [one for one in overridden if self.member in one["members"]],
+            "overridden": [item for item in overridden if self.member in item["members"]],
             "departures": [departure for departure in subject["departures"] if departure["member"] == self.member],
             "clusters": [cluster for cluster in subject["clusters"] if cluster["name"] == self.member],
             "staying": [name for name in subject["staying"] if name == self.member],

@@ -49,7 +49,9 @@ def weight_of(plan: FleetPlan, decided: Decided, standing: Collection[str] = ())
             happens.
     """
     weight = _weight(plan, decided, standing)
-    return min(map(Weight, standing), key=lambda one: one.order) if standing and weight is Weight.UNCHANGED else weight
+    return (
+        min(map(Weight, standing), key=lambda item: item.order) if standing and weight is Weight.UNCHANGED else weight
+    )
 
 
 def is_as_before(weight: str, standing: Collection[str]) -> bool:
@@ -85,4 +87,4 @@ def _refused(plan: FleetPlan, decided: Decided) -> bool:
         return False
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
     known = {decided.name, decided.before.guarded_as(decided.name)}
-    return not about.isdisjoint(known.union(str(one.key) for one in (*leaving, *replacing)))
+    return not about.isdisjoint(known.union(str(item.key) for item in (*leaving, *replacing)))

@@ -111,8 +111,8 @@ class _Adopter:
         standing = {fleet: command.state.past(fleet).standing for fleet in command.state.fleets}
         # From the end of the files: a change moves the lines below it.
         for key in sorted(running, key=lambda key: self._line(key[2]), reverse=True):
-            if any(one.differences for one in running[key]):
-                everywhere = [one for one in standing[key[0]] if (one.subject, one.key) == key[1:]]
+            if any(delivered.differences for delivered in running[key]):
+                everywhere = [each for each in standing[key[0]] if (each.subject, each.key) == key[1:]]
                 self._adopt(running[key], everywhere)
 
     def _line(self, key: ObjectKey) -> int:
@@ -126,31 +126,35 @@ class _Adopter:
         if manifest is None or not manifest.origin or not os.path.isfile(manifest.origin.file):
             self._leave(changed, objects, "no file holds the object as it is")
             return
-        unknown = {one.cluster for one in everywhere} - {item.standing.cluster for item in objects if not item.error}
-        shared = [one for one in next(iter(changed.values())) if all(one in found for found in changed.values())]
+        unknown = {standing.cluster for standing in everywhere} - {
+            item.standing.cluster for item in objects if not item.error
+        }
+        shared = [
+            change for change in next(iter(changed.values())) if all(change in found for found in changed.values())
+        ]
         shared = shared if len(changed) == len(everywhere) and not unknown else []
         if shared:
             self._in_place(manifest, shared, objects)
-        rest = {name: [one for one in found if one not in shared] for name, found in changed.items()}
+        rest = {name: [change for change in found if change not in shared] for name, found in changed.items()}
         rest = {name: found for name, found in rest.items() if found}
         if rest:
             self._override(manifest, rest, objects[0])
 
-    def _changes(self, one: Delivered) -> list[_Change]:
+    def _changes(self, delivered: Delivered) -> list[_Change]:
         """Return the changes of an object that can be adopted."""
-        name = f"{one.standing.cluster}: {one.standing.key}"
-        if one.missing:
+        name = f"{delivered.standing.cluster}: {delivered.standing.key}"
+        if delivered.missing:
             self.by_hand[name] = "was deleted; the next pulumi up --refresh makes it anew"
             return []
-        there = one.there or {}
-        hidden = secret_fields(there) | secret_fields(one.data)
+        there = delivered.there or {}
+        hidden = secret_fields(there) | secret_fields(delivered.data)
         if is_secret(there) or hidden:
             self.by_hand[name] = "holds something secret, which is written into no file"
             return []
         found: list[_Change] = []
-        for each in one.differences:
+        for each in delivered.differences:
             path = tuple(step.replace("~1", "/").replace("~0", "~") for step in each.path[1:].split("/"))
-            path = _whole_list(path, one.data, there)
+            path = _whole_list(path, delivered.data, there)
             change = _Change(path, _at(there, path))
             if path[0] in _FIXED:
                 self.by_hand[f"{name} {change}"] = "cannot be changed by hand or by a source"
@@ -180,19 +184,21 @@ class _Adopter:
             why = f"cannot be changed in {manifest.origin.place}: {error}"
             self._leave({"all members": changes}, objects, why)
 
-    def _override(self, manifest: Manifest, changed: Mapping[str, Sequence[_Change]], one: Delivered) -> None:
+    def _override(self, manifest: Manifest, changed: Mapping[str, Sequence[_Change]], delivered: Delivered) -> None:
         """Add an override with what single members have."""
         assert manifest.origin
-        key, subject = manifest.key, one.standing.subject
+        key, subject = manifest.key, delivered.standing.subject
         taken = [each for each in self.source.policies if each.kind in _OVERRIDES and _selects(each, manifest)]
         if taken:
             why = f"{few([f'{each.kind}/{each.name}' for each in taken])} changes the object already: write it there"
-            self._leave(changed, [one], why)
+            self._leave(changed, [delivered], why)
             return
         rules = []
         for name, found in changed.items():
             rule = (
-                self._karmada_rule(name, found) if subject.startswith(TEMPLATE_KIND) else self._rule(name, found, one)
+                self._karmada_rule(name, found)
+                if subject.startswith(TEMPLATE_KIND)
+                else self._rule(name, found, delivered)
             )
             if rule:
                 rules.append(rule)
@@ -201,17 +207,17 @@ class _Adopter:
         karmada = subject.startswith(TEMPLATE_KIND)
         data = (_policy if karmada else _resource_override)(manifest, rules, subject)
         self.drafts.add(f"{data['metadata']['name']}.yaml", manifest.origin.file, written(data))
-        assert key == one.standing.key
+        assert key == delivered.standing.key
 
     def _karmada_rule(self, member: str, changes: Sequence[_Change]) -> Mapping[str, Any] | None:
         plaintext = [{"path": _pointer(path), "operator": op, **rest} for op, path, rest in self._steps(changes)]
         return {"targetCluster": {"clusterNames": [member]}, "overriders": {"plaintext": plaintext}}
 
-    def _rule(self, member: str, changes: Sequence[_Change], one: Delivered) -> Mapping[str, Any] | None:
+    def _rule(self, member: str, changes: Sequence[_Change], delivered: Delivered) -> Mapping[str, Any] | None:
         labels = self._labels(member)
         if not labels:
             why = "no label is this member's alone, by which an override could choose it"
-            self._leave({member: changes}, [one], why)
+            self._leave({member: changes}, [delivered], why)
             return None
         patches = [{"op": op, "path": _pointer(path), **rest} for op, path, rest in self._steps(changes)]
         terms = [{"labelSelector": {"matchLabels": labels}}]
@@ -291,7 +297,7 @@ def _selects(override: Manifest, manifest: Manifest) -> bool:
     """Return whether an override may change an object: by its name, or by anything else than another name."""
     spec = override.data.get("spec") or {}
     fields = ("resourceSelectors", "clusterResourceSelectors")
-    selectors = [one for field in fields for one in spec.get(field) or ()]
+    selectors = [item for field in fields for item in spec.get(field) or ()]
     if override.namespace and override.namespace != manifest.namespace:
         return False
     return not selectors or any(

@@ -97,7 +97,7 @@ def asked(paths: Sequence[Path], command: CommandLine) -> tuple[Asked, ...]:
     paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
         found = _asked(survey_source(gathered_from(paths, command), paths, command))
-    return tuple(one for one in found.values() if not one.given)
+    return tuple(item for item in found.values() if not item.given)
 
 
 def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -> Approval:
@@ -120,11 +120,11 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
             raise FleetError(problems)
         drafts = Drafts(paths)
         given = tuple(known[name] for name in dict.fromkeys(names))
-        for one in given:
-            if not one.given:
-                _give(drafts, source, one)
+        for item in given:
+            if not item.given:
+                _give(drafts, source, item)
         after = survey_source(edited(source, drafts.edits), paths, command)
-    before = {one.decided.name: one.decided for one in given}
+    before = {item.decided.name: item.decided for item in given}
     moves = [
         words
         for subject in after.plans[0].subjects
@@ -136,8 +136,8 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
 
 def _asked(surveyed: Survey) -> dict[str, Asked]:
     plan = surveyed.plans[0]
-    found = [one for decided in plan.subjects for one in _of(decided, plan.remainders[decided.name].approvals)]
-    return {one.name: one for one in found}
+    found = [item for decided in plan.subjects for item in _of(decided, plan.remainders[decided.name].approvals)]
+    return {item.name: item for item in found}
 
 
 def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
@@ -169,25 +169,25 @@ def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
 
 def _wrong(name: str, known: Mapping[str, Asked]) -> Iterator[Problem]:
     """Yield a problem if an approval cannot be given."""
-    one = known.get(name)
-    if one is None:
+    item = known.get(name)
+    if item is None:
         meant = nearest(name, list(known))
-        there = f"asked for is: {few([name for name, one in known.items() if not one.given], _MOST) or 'none'}"
+        there = f"asked for is: {few([name for name, item in known.items() if not item.given], _MOST) or 'none'}"
         hint = f"did you mean {meant}? {there}" if meant else there
         yield Problem(f'no update run asks for the approval "{name}"', hint=hint)
-    elif one.spent:
-        hint = f"give the run another name than {one.run.name}"
+    elif item.spent:
+        hint = f"give the run another name than {item.run.name}"
         yield Problem("was given for an earlier run of that name, and opens nothing", subject=name, hint=hint)
 
 
-def _give(drafts: Drafts, source: Source, one: Asked) -> None:
+def _give(drafts: Drafts, source: Source, item: Asked) -> None:
     """Write an approval: into the request for it, if the source has that, else into a file beside
     the run.
 
     Raises:
         FleetError: neither is in a file that can be changed.
     """
-    namespace, _, name = one.name.rpartition("/")
+    namespace, _, name = item.name.rpartition("/")
     kind = APPROVALS[bool(namespace)]
     place = (kind, namespace, name)
     requests = (
@@ -196,14 +196,14 @@ def _give(drafts: Drafts, source: Source, one: Asked) -> None:
     if request := next(requests, None):
         _accept(drafts, request)
         return
-    subject: Any = one.decided.subject
+    subject: Any = item.decided.subject
     runs = source.runs[namespace, subject.key.rpartition("/")[2]]
-    run = next(run for run in runs if run.name == one.run.name)
+    run = next(run for run in runs if run.name == item.run.name)
     data = {
         "apiVersion": run.api_version,
         "kind": kind,
         "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-        "spec": {"parentStageRollout": run.name, "targetStage": one.stage.name},
+        "spec": {"parentStageRollout": run.name, "targetStage": item.stage.name},
         "status": {"conditions": [_CONDITION]},
     }
     drafts.add(f"approvals/{name}.yaml", beside(run), written(data))

@@ -131,9 +131,9 @@ def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
     assert status.last
     manager = status.plan.manager
     known = status.observed.get(cluster, ObservedMember())
-    for one in known.objects.values():
-        if one.leaving:
-            yield Wanted(_named(one), mode=OVERWRITES, manager=manager, leaving=True)
+    for observed in known.objects.values():
+        if observed.leaving:
+            yield Wanted(_named(observed), mode=OVERWRITES, manager=manager, leaving=True)
     delivery = status.last.deliveries.get(cluster)
     if delivery is None:
         return
@@ -144,10 +144,10 @@ def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
         yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
 
 
-def _named(one: ObservedObject) -> Mapping[str, Any]:
+def _named(observed_object: ObservedObject) -> Mapping[str, Any]:
     """Return the version and the name of an object, in wire form."""
-    metadata = {"name": one.key.name, "namespace": one.key.namespace}
-    return {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": metadata}
+    metadata = {"name": observed_object.key.name, "namespace": observed_object.key.namespace}
+    return {"apiVersion": observed_object.api_version, "kind": observed_object.key.kind, "metadata": metadata}
 
 
 def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:
@@ -156,7 +156,7 @@ def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> S
     for name in _decided(status):
         if name in answers:
             known, answer = observed[name.member], answers[name]
-            objects = {key: _together(one, answer.objects.get(key)) for key, one in known.objects.items()}
+            objects = {key: _together(data, answer.objects.get(key)) for key, data in known.objects.items()}
             observed[name.member] = ObservedMember(objects, answer.unreached)
     return attrs.evolve(status, observed=observed)
 

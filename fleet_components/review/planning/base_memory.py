@@ -38,7 +38,7 @@ class BaseMemory:
 
     def concerns(self, entries: Mapping[str, Entry]) -> bool:
         """Return whether the base or another commit may remember something of a hub."""
-        return any(_of_memory(self.places, one) for one in (self.entries, entries))
+        return any(_of_memory(self.places, data) for data in (self.entries, entries))
 
     def against_commit(self, commit: str, entries: Mapping[str, Entry]) -> dict[str, str]:
         """Return what another commit says of hubs otherwise, as :meth:`against` does."""
@@ -55,12 +55,14 @@ class BaseMemory:
             FleetError: the base cannot be read.
         """
         with self.repository.written(self.commit, _of_memory(self.places, self.entries)) as written:
-            known, said = (self._observed(top) for top in (written.folder, tree))
+            known, stated = (self._observed(top) for top in (written.folder, tree))
             # One in the files of another one stays, and is refused: what is in it would be applied to the hub.
-            said = {one for one in said if not any(one.is_relative_to(of / part) for of in known for part in PARTS)}
+            stated = {
+                path for path in stated if not any(path.is_relative_to(of / part) for of in known for part in PARTS)
+            }
             return {
                 str(folder): self._words(folder, known=folder in known)
-                for folder in sorted(known | said)
+                for folder in sorted(known | stated)
                 if _content(written.folder / folder / MEMORY) != _content(tree / folder / MEMORY)
             }
 
@@ -91,7 +93,7 @@ class BaseMemory:
         if state.file:
             return
         for place in self.places:
-            whole = next((one for one in place.parents if str(one / HEADER) in self.entries), None)
+            whole = next((parent for parent in place.parents if str(parent / HEADER) in self.entries), None)
             if whole is not None:
                 what = f"is a part of an observed directory of {self.name}: what the hub has decided is not in it"
                 raise FleetError([Problem(what, hint=f"give {whole}", file=str(place))])
@@ -118,7 +120,7 @@ class BaseMemory:
 
     def _observed(self, top: Path) -> set[PurePosixPath]:
         places = [top / place for place in self.places]
-        return {PurePosixPath(one.relative_to(top).as_posix()) for one in observed_in(places)}
+        return {PurePosixPath(path.relative_to(top).as_posix()) for path in observed_in(places)}
 
     def _words(self, folder: PurePosixPath, *, known: bool) -> str:
         if known:
@@ -138,11 +140,11 @@ def _is_of_memory(path: str) -> bool:
 def _content(folder: Path) -> dict[str, str]:
     """Return what a folder has, by path: digests of files, and what links lead to."""
     if folder.is_symlink() or not folder.is_dir():
-        return {"": _told(folder)} if os.path.lexists(folder) else {}
-    return {path.relative_to(folder).as_posix(): _told(path) for path in files_below(folder)}
+        return {"": _digest(folder)} if os.path.lexists(folder) else {}
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in files_below(folder)}
 
 
-def _told(path: Path) -> str:
+def _digest(path: Path) -> str:
     """Return what a path has, in words that are equal for equal content only."""
     if path.is_symlink():
         return f"link to {os.readlink(path)}"
@@ -156,11 +158,13 @@ def _told(path: Path) -> str:
 
 
 def _check_links(tree: Path, folder: str) -> None:
-    way = [one for one in (tree / folder, *(tree / folder).parents) if one != tree and one.is_relative_to(tree)]
-    for one in way:
-        if one.is_symlink() or (os.path.lexists(one) and not one.is_dir()):
+    way = [
+        parent for parent in (tree / folder, *(tree / folder).parents) if parent != tree and parent.is_relative_to(tree)
+    ]
+    for path in way:
+        if path.is_symlink() or (os.path.lexists(path) and not path.is_dir()):
             what = "is not a folder, and the base has an observed directory there"
-            raise FleetError([Problem(what, hint="make it a folder", file=str(one.relative_to(tree)))])
+            raise FleetError([Problem(what, hint="make it a folder", file=str(path.relative_to(tree)))])
 
 
 def _remove(place: Path) -> None:

@@ -35,9 +35,9 @@ def after_project(
     """
     # These records have the contents without the data of Secrets: the next plan tells from them
     # which fields change.
-    records = {one.urn: dict(one.outputs) for plan in plans for one in delivered(plan, redacted=True)}
+    records = {stored.urn: dict(stored.outputs) for plan in plans for stored in delivered(plan, redacted=True)}
     registered = {registration.urn: _stored(registration, run, records) for registration in run.registrations}
-    before = {one["urn"]: _without_secrets(one) for one in stored_in(export)}
+    before = {data["urn"]: _without_secrets(data) for data in stored_in(export)}
     found = []
     for resource in resources:
         if resource.type == STACK:
@@ -53,20 +53,20 @@ def after_project(
     return {"version": 3, MADE_UP: _SAYS, "deployment": {"resources": found}}
 
 
-def _stored(one: Registration, run: ProgramRun, records: Mapping[str, Any]) -> dict[str, Any]:
-    identity, outputs = run.answers[one.urn]
-    answered = outputs if one.custom else run.registered.get(one.urn, {})
+def _stored(registration: Registration, run: ProgramRun, records: Mapping[str, Any]) -> dict[str, Any]:
+    identity, outputs = run.answers[registration.urn]
+    answered = outputs if registration.custom else run.registered.get(registration.urn, {})
     return {
-        "urn": one.urn,
-        "type": one.type,
-        "custom": one.custom,
-        **({"id": identity} if one.custom else {}),
-        "inputs": _hiding(one.type, one.inputs),
-        "outputs": records.get(one.urn) or _hiding(one.type, answered),
-        "parent": one.parent,
-        "provider": one.provider,
-        "dependencies": list(one.dependencies),
-        **{key: True for key in ("protect", "retainOnDelete") if one.options.get(key)},
+        "urn": registration.urn,
+        "type": registration.type,
+        "custom": registration.custom,
+        **({"id": identity} if registration.custom else {}),
+        "inputs": _hiding(registration.type, registration.inputs),
+        "outputs": records.get(registration.urn) or _hiding(registration.type, answered),
+        "parent": registration.parent,
+        "provider": registration.provider,
+        "dependencies": list(registration.dependencies),
+        **{key: True for key in ("protect", "retainOnDelete") if registration.options.get(key)},
     }
 
 

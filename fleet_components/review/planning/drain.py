@@ -80,8 +80,12 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         here = [subject for subject in before.plans[0].subjects if subject.done(member).revision is not None]
         declared = _declared(source, member)
         taint = _taint(source, declared, here)
-        stays = {one.name: why for one in here if (why := _stays(one, taint))}
-        leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
+        stays = {decided.name: why for decided in here if (why := _stays(decided, taint))}
+        leave = [
+            decided.subject.key
+            for decided in here
+            if isinstance(decided.subject, PlacementSubject) and decided.name not in stays
+        ]
         drafts = Drafts(paths)
         beside = _tainted(drafts, declared, taint)
         _with_evictions(drafts, beside, member, leave, source)
@@ -89,7 +93,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         changed = edited(source, edits)
         after = survey_source(changed, paths, command)
     moved = {subject.name: subject for subject in after.plans[0].subjects}
-    outcomes = {one.name: stays.get(one.name) or _outcome(moved[one.name], member) for one in here}
+    outcomes = {decided.name: stays.get(decided.name) or _outcome(moved[decided.name], member) for decided in here}
     return Drain(
         edits,
         {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()},
@@ -124,7 +128,7 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     Raises:
         FleetError: there are templates of Karmada, and no taint moves these.
     """
-    templates = [one.subject.key for one in here if not isinstance(one.subject, PlacementSubject)]
+    templates = [decided.subject.key for decided in here if not isinstance(decided.subject, PlacementSubject)]
     if not templates:
         return DRAINED
     if declared.kind != _KARMADA:
@@ -136,9 +140,9 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     return attrs.evolve(DRAINED, effect="NoExecute")
 
 
-def _stays(one: Decided, taint: Taint) -> str:
+def _stays(decided: Decided, taint: Taint) -> str:
     """Return why a placement stays on a drained member; empty if it can be evicted."""
-    subject = one.subject
+    subject = decided.subject
     if not isinstance(subject, PlacementSubject):
         return ""
     if subject.policy and subject.policy.placement_type == PICK_FIXED:
@@ -157,7 +161,7 @@ def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
     assert declared.origin
     file = declared.origin.file
     item = {"key": taint.key, "effect": taint.effect}
-    if any(item.items() <= one.items() for one in declared.data["spec"].get("taints") or ()):
+    if any(item.items() <= data.items() for data in declared.data["spec"].get("taints") or ()):
         return file
     try:
         drafts.put(file, inserted(drafts.text(file), declared.kind, declared.name, _TAINTS, item))
@@ -200,7 +204,7 @@ def _outcome(moved: Decided, member: str) -> str:
 
 def _parts(moved: Decided, member: str) -> Iterator[str]:
     entry = moved.entries.get(member)
-    joins = sorted(name for name, one in moved.entries.items() if one.change is Change.ADD)
+    joins = sorted(name for name, item in moved.entries.items() if item.change is Change.ADD)
     if entry is None or entry.change is Change.REMOVE:
         yield (f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves")
     elif moved.outcome.warnings:

@@ -130,9 +130,9 @@ def drift(
     """
     pasts = _pasts(state)
     objects = [
-        _of(one, MemberName(fleet, one.standing.cluster), past, state)
+        _of(each, MemberName(fleet, each.standing.cluster), past, state)
         for fleet, past in pasts.items()
-        for one in sent(past)
+        for each in sent(past)
     ]
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
     _check_lost(members, lost, objects)
@@ -192,7 +192,7 @@ def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: I
     Raises:
         FleetError: some are.
     """
-    given_up = {one.member for one in lost} - {item.member.member for item in objects}
+    given_up = {member.member for member in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
     if problems := [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]:
         raise FleetError(problems)
@@ -213,43 +213,49 @@ def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: 
         raise FleetError(problems)
 
 
-def _place(one: Delivered) -> tuple[MemberName, str, ObjectKey]:
+def _place(delivered: Delivered) -> tuple[MemberName, str, ObjectKey]:
     """Return the order of an object: whether the state still has it or not."""
-    return one.member, one.standing.subject, one.standing.key
+    return delivered.member, delivered.standing.subject, delivered.standing.key
 
 
-def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:
-    return (not members or one.cluster in members) and (not only or not {*_names_of(one.subject)}.isdisjoint(only))
+def _chosen(standing: Standing, members: Collection[str], only: Collection[str]) -> bool:
+    return (not members or standing.cluster in members) and (
+        not only or not {*_names_of(standing.subject)}.isdisjoint(only)
+    )
 
 
-def _of(one: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
-    stored = state.state.resources.get(one.standing.urn)
+def _of(item: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
+    stored = state.state.resources.get(item.standing.urn)
     inputs = (stored.inputs or stored.outputs) if stored else {}
-    data, manager = inputs if one.data is None else one.data, past.manager or field_manager(inputs)
+    data, manager = inputs if item.data is None else item.data, past.manager or field_manager(inputs)
     error = _UNKNOWN_DATA if is_hidden(data) or is_hidden(data, ENCRYPTED) else ""
-    mode, recorded = past.mode(one.standing.subject), one.data is not None
-    return Delivered(member, one.standing, data, manager, mode, one.left_alone, recorded=recorded, error=error)
+    mode, recorded = past.mode(item.standing.subject), item.data is not None
+    return Delivered(member, item.standing, data, manager, mode, item.left_alone, recorded=recorded, error=error)
 
 
-def _answered(one: Delivered, member: ObservedMember) -> Delivered:
+def _answered(delivered: Delivered, member: ObservedMember) -> Delivered:
     """Return an object with the answer of its member."""
-    if one.error:
-        return one
-    said = member.objects.get(one.standing.key)
-    if said is None:
-        return attrs.evolve(one, error=member.unreached or _UNSAID)
-    alone = {"/" + field.replace(".", "/") for field in one.left_alone}
-    said = attrs.evolve(said, differences=tuple(each for each in said.differences if each.path not in alone))
+    if delivered.error:
+        return delivered
+    observed = member.objects.get(delivered.standing.key)
+    if observed is None:
+        return attrs.evolve(delivered, error=member.unreached or _UNSAID)
+    alone = {"/" + field.replace(".", "/") for field in delivered.left_alone}
+    observed = attrs.evolve(
+        observed, differences=tuple(each for each in observed.differences if each.path not in alone)
+    )
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
-    missing = any(each.path == "/" for each in said.differences)
-    stuck = bool(said.error and said.differences) and not (missing or said.degraded or one.mode.forces)
-    then = _then(one.mode, said, stuck=stuck) if said.differences and not missing else ""
-    error = "" if missing or stuck else said.error or (_UNSEEN if one.mode.full and said.degraded else "")
-    return attrs.evolve(one, differences=said.differences, then=then, there=said.there, error=error)
+    missing = any(each.path == "/" for each in observed.differences)
+    stuck = bool(observed.error and observed.differences) and not (
+        missing or observed.degraded or delivered.mode.forces
+    )
+    then = _then(delivered.mode, observed, stuck=stuck) if observed.differences and not missing else ""
+    error = "" if missing or stuck else observed.error or (_UNSEEN if delivered.mode.full and observed.degraded else "")
+    return attrs.evolve(delivered, differences=observed.differences, then=then, there=observed.there, error=error)
 
 
-def _then(mode: ApplyMode, said: ObservedObject, *, stuck: bool) -> str:
+def _then(mode: ApplyMode, observed: ObservedObject, *, stuck: bool) -> str:
     """Return what becomes of fields that somebody has changed, unless an update of the object overwrites them."""
     if mode.stops_at_drift:
         return "left alone until the source changes it"
-    return f"an update of it is refused: {said.error}" if stuck else ""
+    return f"an update of it is refused: {observed.error}" if stuck else ""

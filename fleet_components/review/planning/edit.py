@@ -120,12 +120,12 @@ def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> S
         return paths
     project = read_project(paths[0])
     config = read_stack_config(project, choose_stack(project, command.stack))
-    said = config.values.get("fleet:source", "")
-    if not said:
+    configured = config.values.get("fleet:source", "")
+    if not configured:
         what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
         raise FleetError([Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")])
-    listed = read_json(said) if said.startswith("[") else [said]
-    return [Path(os.path.relpath(project.folder / one)) for one in listed]
+    listed = read_json(configured) if configured.startswith("[") else [configured]
+    return [Path(os.path.relpath(project.folder / item)) for item in listed]
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
@@ -136,5 +136,5 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     ]
     apart = {manifest.key: manifest.origin.parts[1:] for manifest in source.given.manifests if manifest.origin}
     read = [manifest for edit in edits for manifest in gather(Text(edit.file, edit.new)).given.manifests]
-    manifests = (*kept, *(join(one, apart.get(one.key, ())) for one in read))
+    manifests = (*kept, *(join(item, apart.get(item.key, ())) for item in read))
     return gathered(attrs.evolve(source.given, manifests=manifests))

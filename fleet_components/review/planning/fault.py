@@ -32,7 +32,7 @@ def fault(error: BaseException, folder: Path) -> Problem:
         return attrs.evolve(missing, file=file, line=line)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         file, line = error.filename, error.lineno
-    return Problem("\n".join(_told(error)), file=file, line=line)
+    return Problem("\n".join(_lines_of(error)), file=file, line=line)
 
 
 def _of_nobody(module: str, folder: Path) -> Problem:
@@ -44,17 +44,17 @@ def _of_nobody(module: str, folder: Path) -> Problem:
     return Problem(f"there is no module {module}", hint=hint)
 
 
-def _told(error: BaseException) -> Iterator[str]:
+def _lines_of(error: BaseException) -> Iterator[str]:
     """Yield the error and its frames, then the same for its causes, up to a limit."""
     seen: list[list[str]] = []
-    one: BaseException | None = error
-    while one is not None and len(seen) < _MOST_CAUSES:
-        what = "".join(traceback.format_exception_only(_plain(one))).strip().replace("\n", "\n  ")
-        lines = [what, *_frames(one)]
+    item: BaseException | None = error
+    while item is not None and len(seen) < _MOST_CAUSES:
+        what = "".join(traceback.format_exception_only(_plain(item))).strip().replace("\n", "\n  ")
+        lines = [what, *_frames(item)]
         if lines not in seen:  # an error that tasks pass on can be among its own causes
             yield from (f"  because of {line}" if seen and line is what else line for line in lines)
         seen.append(lines)
-        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        item = item.__cause__ or (None if item.__suppress_context__ else item.__context__)
 
 
 def _plain(error: BaseException) -> BaseException:

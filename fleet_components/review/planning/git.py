@@ -51,12 +51,12 @@ class GitError(Exception):
 
     Attributes:
         status: its exit status.
-        said: what is shown of what it says.
+        message: what is shown of what it says.
     """
 
-    def __init__(self, said: str, status: int = 0) -> None:
-        super().__init__(said)
-        self.status, self.said = status, said
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
 
 
 class Git:
@@ -104,10 +104,10 @@ class Git:
         Raises:
             GitError: git cannot be started, fails, or takes longer than :data:`SECONDS`.
         """
-        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as message:
             asked.write(given)
             asked.seek(0)
-            process = self._started(arguments, asked, said, at)
+            process = self._started(arguments, asked, message, at)
             limit = Timer(SECONDS, end, [process])
             limit.start()
             with process:
@@ -124,18 +124,18 @@ class Git:
             if late:
                 raise GitError(f"git took longer than {SECONDS} s")
             if whole and process.returncode:
-                said.seek(0)
-                raise GitError(words(said.read(MOST_BYTES).decode(errors="replace")), process.returncode)
+                message.seek(0)
+                raise GitError(words(message.read(MOST_BYTES).decode(errors="replace")), process.returncode)
 
     def _started(
-        self, arguments: Sequence[str], asked: IO[bytes], said: IO[bytes], at: Path | None
+        self, arguments: Sequence[str], asked: IO[bytes], message: IO[bytes], at: Path | None
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 [*self._command, *arguments],
                 stdin=asked,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=message,
                 cwd=at,
                 env=self._environment,
                 # A session of its own, as every tool has: it is killed with its children.
@@ -163,11 +163,11 @@ def _check_version(program: str) -> None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FleetError([Problem(f"git cannot be asked for its version: {error}")]) from None
-    said = _VERSION.search(asked.stdout.decode(errors="replace"))
-    version = (int(said[1]), int(said[2])) if said else (0, 0)
+    message = _VERSION.search(asked.stdout.decode(errors="replace"))
+    version = (int(message[1]), int(message[2])) if message else (0, 0)
     if version < _OLDEST:
         needed = ".".join(map(str, _OLDEST))
-        what = f"git is of version {said[0]}" if said else "git does not say its version"
+        what = f"git is of version {message[0]}" if message else "git does not say its version"
         hint = f"install git {needed} or newer: an older one may take files of the repository for a repository"
         raise FleetError([Problem(f"{what}, and a review needs {needed}", hint=hint)])
 

@@ -51,7 +51,7 @@ def hub_kubeconfig(state: StackState, given: Path | None) -> str:
             for resource in state.resources.values()
             if resource.type == names.PROVIDER and names.is_hub(resource.name)
         )
-        known = (one.inputs.get("kubeconfig") for one in found)
+        known = (stored.inputs.get("kubeconfig") for stored in found)
         return next((read_kubeconfig(text, "hub") for text in known if text and text != ENCRYPTED), "")
     except FleetError as error:
         raise FleetError(

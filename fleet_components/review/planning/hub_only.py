@@ -46,24 +46,24 @@ def hub_only_changes(observed: Remembered, source: Source) -> tuple[HubOnlyChang
     except FleetError:
         return ()
     there = {
-        _identity(one): (path, one)
+        _identity(item): (path, item)
         for part in (inventory.objects, inventory.own)
-        for path, one in part.items()
+        for path, item in part.items()
         if path.startswith(f"{POLICIES}/")
     }
-    keys = {one.key for one in source.not_carried_out}
+    keys = {item.key for item in source.not_carried_out}
     given = (_own(manifest) for manifest in source.given.manifests if manifest.key in keys)
     here = {_identity(shape_of(own.data)): own for own in given}
     kinds = {shape(kind): kind for _, kind in KINDS if kind not in CARRIED_OUT}
     found = [
         *_changed(here, there),
         *(
-            HubOnlyChange(kinds[one["kind"]], str(observed.folder / path), REMOVED)
-            for identity, (path, one) in there.items()
-            if identity not in here and one["kind"] in kinds
+            HubOnlyChange(kinds[item["kind"]], str(observed.folder / path), REMOVED)
+            for identity, (path, item) in there.items()
+            if identity not in here and item["kind"] in kinds
         ),
     ]
-    return tuple(sorted(found, key=lambda one: (one.kind, one.file)))
+    return tuple(sorted(found, key=lambda change: (change.kind, change.file)))
 
 
 def hub_only_warnings(changes: Sequence[HubOnlyChange]) -> Iterator[Problem]:
@@ -86,9 +86,9 @@ def _own(manifest: Manifest) -> Manifest:
     return parts[0] if parts else manifest
 
 
-def _identity(one: Shape) -> tuple[Shape, ...]:
-    metadata = one.get("metadata", {})
-    return one.get("apiVersion"), one.get("kind"), metadata.get("namespace"), metadata.get("name")
+def _identity(item: Shape) -> tuple[Shape, ...]:
+    metadata = item.get("metadata", {})
+    return item.get("apiVersion"), item.get("kind"), metadata.get("namespace"), metadata.get("name")
 
 
 def _changed(

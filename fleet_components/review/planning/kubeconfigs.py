@@ -67,22 +67,22 @@ def kubeconfigs(
         raise FleetError(problems)
     stored = _stored(state)
     found = {member: read.get(str(member)) or read.get(member.member) or stored.get(member) for member in members}
-    return {one: text for one, text in found.items() if text}
+    return {item: text for item, text in found.items() if text}
 
 
-def configured(folder: Path, said: Any, who: str) -> str:
+def configured(folder: Path, given: Any, who: str) -> str:
     """Return the text of a kubeconfig that the configuration of a stack has as text or path.
 
     Args:
         folder: the folder of the program, which paths are relative to.
-        said: the text or the path.
+        given: the text or the path.
         who: whose it is, for messages.
 
     Raises:
         FleetError: there is none, or it cannot be read. Its text is never shown.
     """
-    path = folder / said if isinstance(said, str) and "\n" not in said else None
-    return read_kubeconfig(str(path) if path and path.is_file() else said, who)
+    path = folder / given if isinstance(given, str) and "\n" not in given else None
+    return read_kubeconfig(str(path) if path and path.is_file() else given, who)
 
 
 def listed_kubeconfigs(settings: Mapping[str, str]) -> Mapping[str, Any]:

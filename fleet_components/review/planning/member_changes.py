@@ -21,10 +21,10 @@ def members_changed(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Ite
     before = {(plan.options.fleet, cluster.name): cluster for plan in base for cluster in plan.inventory.clusters}
     changed = []
     for plan in head:
-        for one in plan.inventory.clusters:
-            other = before.get((plan.options.fleet, one.name))
-            if other and (words := [*_labels_changed(other, one), *_taints_changed(other, one)]):
-                changed.append(f"{one.name} ({', '.join(words)})")
+        for item in plan.inventory.clusters:
+            other = before.get((plan.options.fleet, item.name))
+            if other and (words := [*_labels_changed(other, item), *_taints_changed(other, item)]):
+                changed.append(f"{item.name} ({', '.join(words)})")
     if changed:
         yield f"changed {'members are' if changed[1:] else 'is member'} {few(changed)}"
 

@@ -127,7 +127,7 @@ class KarmadaForm(MemberForm):
         section(data, *path, "allocatable")[resource] = amount
 
 
-FORMS: Mapping[tuple[str, str], MemberForm] = {one.KIND: one for one in (KubeFleetForm(), KarmadaForm())}
+FORMS: Mapping[tuple[str, str], MemberForm] = {item.KIND: item for item in (KubeFleetForm(), KarmadaForm())}
 """The forms by group and kind."""
 
 

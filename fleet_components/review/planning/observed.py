@@ -16,7 +16,7 @@ from fleet_components.content.observed import observed_above, observed_in, read_
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
-from fleet_components.hub.folder.header import Unanswered, has_hub, read_header, told_time
+from fleet_components.hub.folder.header import Unanswered, has_hub, read_header, time_text
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.hub.observation import UNASKED
@@ -33,7 +33,7 @@ from fleet_components.rollout.rollout import Change
 from fleet_components.systems.karmada.plan.templates import NAMESPACE
 
 _OF_CLUSTERS = "a copy without the folder observed/ is the source of a new fleet, which a project delivers"
-_ONE = "plan one at a time: a fleet has one hub"
+_SINGLE = "plan one at a time: a fleet has one hub"
 
 
 def state_among(paths: Sequence[Path]) -> StateFile:
@@ -47,7 +47,7 @@ def state_among(paths: Sequence[Path]) -> StateFile:
         return StateFile().unread(_of_a_part(paths))
     if len(found) > 1:
         what = f"are {len(found)} observed directories, each of a hub of its own: {few(list(map(str, found)))}"
-        return StateFile(str(found[0])).unread([Problem(what, hint=_ONE)])
+        return StateFile(str(found[0])).unread([Problem(what, hint=_SINGLE)])
     try:
         return observed_state(found[0])
     except FleetError as error:
@@ -67,7 +67,7 @@ def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     """Return what a plan starts from, in words; empty where the file of the state says it."""
     if observed := state.observed:
         members = len(observed.past(DEFAULT_FLEET).members)
-        return f"{'the hub' if observed.hub else count(members, 'cluster')} as observed {told_time(observed.as_of)}"
+        return f"{'the hub' if observed.hub else count(members, 'cluster')} as observed {time_text(observed.as_of)}"
     if state.file and any(observed_in(paths)):
         return f"the state {state.file}, not with the hub as it was observed"
     return ""
@@ -100,13 +100,13 @@ def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
     others = source.not_carried_out
     if not others:
         return source, ()
-    kinds = sorted(Counter(one.kind for one in others).items())
+    kinds = sorted(Counter(other.kind for other in others).items())
     what = f"passed over, as only the hub carries them out: {few([count(n, kind, kind) for kind, n in kinds])}"
     hint = "the hub may decide otherwise where they have a say"
     return attrs.evolve(source, not_carried_out=()), (Problem(what, hint=hint),)
 
 
-def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
+def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about what is not in an observation, and about what else happens where a plan changes objects."""
     if observed.fleet:
         changed = _members_changed(plan)
@@ -120,7 +120,7 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
         yield Problem(f"{name} {asked} when {when}; {record}", hint=silence.why)
-    if given := [str(one) for one in _secrets_given(plan)]:
+    if given := [str(key) for key in _secrets_given(plan)]:
         what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
@@ -154,18 +154,18 @@ def _secrets_given(plan: FleetPlan) -> list[ObjectKey]:
 def _gives(secret: Mapping[str, Any]) -> bool:
     """Return whether a Secret has data that was not left out."""
     fields = (secret[field] for field in secret_fields(secret))
-    values = (value for one in fields for value in (one.values() if isinstance(one, Mapping) else (one,)))
+    values = (value for item in fields for value in (item.values() if isinstance(item, Mapping) else (item,)))
     return any(not is_hidden(value) for value in values)
 
 
 def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
     alike: dict[tuple[str, str, str], list[Unanswered]] = defaultdict(list)
-    for one in observed.unanswered:
-        alike[f"{one.kind}.{one.query.group}", one.why, one.since].append(one)
+    for unanswered in observed.unanswered:
+        alike[f"{unanswered.kind}.{unanswered.query.group}", unanswered.why, unanswered.since].append(unanswered)
     for (_, why, since), lists in sorted(alike.items()):
-        (what,) = in_words({one.query: why for one in lists})
-        concerned = {name for one in lists for name in concerned_by(one, plan)}
+        (what,) = in_words({unanswered.query: why for unanswered in lists})
+        concerned = {name for unanswered in lists for name in concerned_by(unanswered, plan)}
         named = [subject.name for subject in plan.subjects if subject.name in concerned]
         record = f"what is here of them is of {since}" if since else "there is no old record of them"
         may_change = f": {few(named)} may change" if named else ""
@@ -217,4 +217,4 @@ def later_observation(
             with suppress(FleetError, OSError, UnreadableError):
                 found = read_header(read_part(written.folder, entry.path), entry.path)
                 if found.as_of > as_of:
-                    yield f"{ref} has an observation of {told_time(found.as_of)}, later than this one: merge it in"
+                    yield f"{ref} has an observation of {time_text(found.as_of)}, later than this one: merge it in"

@@ -116,9 +116,9 @@ def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Prob
         given: the stacks of the command line.
         stacks: what the program was told of other stacks, and what it has read.
     """
-    names = {stacks.full_name(one.name): one for one in given}
+    names = {stacks.full_name(stack.name): stack for stack in given}
     read = ", ".join(sorted(stacks.read)) or "no other stack"
-    for name, one in names.items():
+    for name, stack in names.items():
         if name not in stacks.read:
-            yield Problem(f"{one.options} changes nothing", hint=f"the program reads outputs of {read}")
+            yield Problem(f"{stack.options} changes nothing", hint=f"the program reads outputs of {read}")
     yield from (lacking(name) for name in sorted(stacks.read - names.keys()))

@@ -118,9 +118,13 @@ class StateFile:
     def shown(self) -> StateFile:
         """Return the state for a plan that shows the data of Secrets: data that was hidden counts as changed."""
 
-        def show(one: StoredResource) -> StoredResource:
-            roster = one.type == names.ROSTER
-            return attrs.evolve(one, outputs={**one.outputs, "redacted": False}) if roster else one
+        def show(stored_resource: StoredResource) -> StoredResource:
+            roster = stored_resource.type == names.ROSTER
+            return (
+                attrs.evolve(stored_resource, outputs={**stored_resource.outputs, "redacted": False})
+                if roster
+                else stored_resource
+            )
 
         return attrs.evolve(self, state=StackState.of(map(show, self.state.resources.values())))
 
@@ -221,19 +225,22 @@ def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
     resources = data.get("resources")
     if not isinstance(resources, dict):
         raise FleetError([Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)])
-    raw = ((urn, {**one, "urn": urn} if isinstance(one, dict) else one) for urn, one in resources.items())
+    raw = (
+        (urn, {**resource, "urn": urn} if isinstance(resource, dict) else resource)
+        for urn, resource in resources.items()
+    )
     found = stored(raw, ("resources",), file, RENDER_ANEW)
     if problems := [*_pending(file, resources), *_undecided(file, found)]:
         raise FleetError(problems)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.
-    alike = (one if one.inputs == one.outputs else attrs.evolve(one, inputs=one.outputs) for one in found)
+    alike = (item if item.inputs == item.outputs else attrs.evolve(item, inputs=item.outputs) for item in found)
     return StateFile(file, StackState.of(alike))
 
 
 def _pending(file: str, resources: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield a problem for each resource of a render that is to be deleted, which only an engine knows of."""
-    for urn, one in resources.items():
-        if "delete" in one:
+    for urn, resource in resources.items():
+        if "delete" in resource:
             yield Problem("is not in a render", ("delete",), RENDER_ANEW, urn, file)
 
 

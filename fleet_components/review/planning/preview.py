@@ -157,7 +157,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
     refused = refused_plans(run.error)
     plans = refused or tuple(mocks.plans)
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
-    said = tuple(_said(plans))
+    warned = tuple(_warnings_of(plans))
     # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
     known = command.state.export is not None or not command.state.file
     compared = compare(run.registrations, root, command.state.export, *_before(plans), known=known)
@@ -175,7 +175,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
             *_unread(settings),
             *_made_up(command.state),
             *_unmatched(command, mocks),
-            *(message for message in run.messages if not message[1].startswith(said)),
+            *(message for message in run.messages if not message[1].startswith(warned)),
         ),
         run.exports,
         after,
@@ -212,7 +212,7 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         releases=command.releases,
         any_state=command.any_state,
         project=True,
-        others=tuple(one for one in command.others if one is not other),
+        others=tuple(stack for stack in command.others if stack is not other),
     )
     failed = Problem("cannot be planned, and its outputs are needed", file=str(other.folder), subject=other.name)
     project = other.project()
@@ -240,7 +240,7 @@ def _before(
             for cluster, data in sent_before(decided, plan.past):
                 name = names.object_name(plan.options.fleet, decided.subject.key, cluster, data)
                 sent[names.type_token(data), name] = data
-        hidden.update(one.urn for one in unseen(plan.subjects, plan.past))
+        hidden.update(standing.urn for standing in unseen(plan.subjects, plan.past))
     return sent, frozenset(hidden)
 
 
@@ -250,7 +250,7 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
     Raises:
         FleetError: an object is deleted or replaced, and no list of the plan of its fleet has it.
     """
-    standing = {one.urn: (plan, one) for plan in plans for one in plan.past.standing}
+    standing = {item.urn: (plan, item) for plan in plans for item in plan.past.standing}
     unlisted = []
     for resource in resources:
         listed = True
@@ -266,7 +266,7 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
         unlisted += [] if listed else [resource]
         yield resource
     if unlisted:
-        texts = {one.urn: _DISAGREE.format(change=one.change) for one in unlisted}
+        texts = {item.urn: _DISAGREE.format(change=item.change) for item in unlisted}
         raise FleetError(Problem(text, subject=urn, hint=_DISAGREE_HINT) for urn, text in texts.items())
 
 
@@ -300,7 +300,7 @@ def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetP
     return attrs.evolve(plan, refused=seen(plan.refused), warnings=seen(plan.warnings), subjects=subjects)
 
 
-def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
+def _warnings_of(plans: Iterable[FleetPlan]) -> Iterator[str]:
     """Yield the beginnings of log messages that repeat the plan."""
     for plan in plans:
         yield f"{plan.options.fleet}:\n"

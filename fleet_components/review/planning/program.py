@@ -69,18 +69,18 @@ def run_main(project: Project) -> None:
 
 def refused_plans(error: BaseException | None) -> tuple[FleetPlan, ...]:
     """Return the plans of the fleets of a program that refused to carry one out; none if it did not refuse."""
-    return next((one.plans for one in behind(error) if isinstance(one, RefusedPlanError)), ())
+    return next((item.plans for item in behind(error) if isinstance(item, RefusedPlanError)), ())
 
 
 def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
     """Return the problems that ended a program: those of its input, or an error of its own."""
     if error is None:
         return []
-    for one in behind(error):
-        if isinstance(one, FleetError):
-            return list(one.problems)
-        if isinstance(one, pulumi.RunError):
-            return [Problem(str(one))]
+    for item in behind(error):
+        if isinstance(item, FleetError):
+            return list(item.problems)
+        if isinstance(item, pulumi.RunError):
+            return [Problem(str(item))]
     return [fault(error, project.folder)]
 
 

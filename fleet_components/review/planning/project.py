@@ -188,7 +188,7 @@ def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
     declared = [manifest for manifest in manifests if manifest.api_version == API_VERSION and manifest.kind in kinds]
     hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
     if declared:
-        named = ", ".join(f"{one.kind} {one.name}" for one in declared)
+        named = ", ".join(f"{item.kind} {item.name}" for item in declared)
         what = (
             f"{named}: only a project provisions that; this plan places on the declared members, and neither shows nor"
             " guards what would be made, changed or deleted for them"

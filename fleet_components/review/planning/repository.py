@@ -71,7 +71,7 @@ class Repository:
             FleetError: there is none, or git does not read it.
         """
         # A link may be one in the repository, or lead to it.
-        folders = [one for one in (path, *path.absolute().parents) if one.is_dir()][:2]
+        folders = [parent for parent in (path, *path.absolute().parents) if parent.is_dir()][:2]
         asked = product((True, False) if "GIT_DIR" in os.environ else (False,), folders)
         failed = GitError("")
         for located, folder in asked:
@@ -94,7 +94,7 @@ class Repository:
             FleetError: it leads out of the repository.
         """
         absolute = Path(os.path.abspath(path))
-        top = next((one for one in (absolute, *absolute.parents) if resolved(one) == self.top), None)
+        top = next((parent for parent in (absolute, *absolute.parents) if resolved(parent) == self.top), None)
         if top is None or not within(absolute, self.top):
             hint = "give paths of one repository, which no link leads out of"
             raise FleetError([Problem(f"is not in the repository {self.top}", file=str(path), hint=hint)])
@@ -128,7 +128,7 @@ class Repository:
             what = f"{ref} and {head} have no commit in common"
             if self._shallow:
                 raise FleetError([Problem(f"{what} in this shallow clone", hint=_DEEPEN)]) from error
-            raise FleetError([Problem(what, hint=error.said or "name a branch that both come from")]) from error
+            raise FleetError([Problem(what, hint=error.message or "name a branch that both come from")]) from error
 
     def short(self, commit: str) -> str:
         """Return the short form of a commit."""
@@ -140,7 +140,7 @@ class Repository:
         Raises:
             FleetError: it cannot be listed, or is too large.
         """
-        with _told(commit), self.git.reading(["ls-tree", "-r", "-z", "--full-tree", commit]) as answer:
+        with _explained(commit), self.git.reading(["ls-tree", "-r", "-z", "--full-tree", commit]) as answer:
             listed = answer.read(MOST_BYTES + 1)
         if len(listed) > MOST_BYTES:
             raise FleetError([Problem(f"lists more than {MOST_BYTES // 2**20} MiB of names", file=commit[:12])])
@@ -158,7 +158,7 @@ class Repository:
             hint = "set TMPDIR to a directory outside of it"
             raise FleetError([Problem("is to hold the base, and is in the repository", file=str(place), hint=hint)])
         with tempfile.TemporaryDirectory(prefix="fleet-review-", ignore_cleanup_errors=True) as folder:
-            with _told(commit):
+            with _explained(commit):
                 found = _write(self.git, resolved(Path(folder)), list(entries))
             yield found
 
@@ -240,7 +240,7 @@ def below(paths: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[
     wanted = [str(path) for path in paths]
     links = [path for path, entry in entries.items() if entry.mode == _LINK]
     through = any(_holds(link, path) for link in links for path in wanted)
-    return [entry for path, entry in entries.items() if through or any(_holds(one, path) for one in wanted)]
+    return [entry for path, entry in entries.items() if through or any(_holds(text, path) for text in wanted)]
 
 
 def _holds(folder: str, path: str) -> bool:
@@ -248,7 +248,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def _unfound(path: Path, failed: GitError) -> Problem:
-    if "dubious ownership" in failed.said:
+    if "dubious ownership" in failed.message:
         hint = "if it is yours: git config --global --add safe.directory DIR"
         return Problem("is in a git repository of somebody else, which git does not read", file=str(path), hint=hint)
     hint = "give a path in a clone; fleet plan takes any directory"
@@ -256,15 +256,15 @@ def _unfound(path: Path, failed: GitError) -> Problem:
 
 
 @contextmanager
-def _told(commit: str) -> Iterator[None]:
+def _explained(commit: str) -> Iterator[None]:
     """Turn an error of git, or of the disk, into a problem of the commit."""
     try:
         yield
     except GitError as error:
         hint = ""
-        if "promisor" in error.said or "fetch" in error.said:
+        if "promisor" in error.message or "fetch" in error.message:
             hint = _PARTIAL
-        raise FleetError([Problem(f"cannot be read: {error.said}", file=commit[:12], hint=hint)]) from error
+        raise FleetError([Problem(f"cannot be read: {error.message}", file=commit[:12], hint=hint)]) from error
     except OSError as error:
         raise FleetError([Problem(f"cannot be written: {error.strerror}", file=commit[:12])]) from error
 

@@ -66,19 +66,19 @@ def compare(
     """
     stored = {r["urn"]: r for r in stored_in(export)}
     found = [_stack(root), *registrations]
-    former = {r.urn: _former(r, stored) for r in found}
+    previous = {r.urn: _previous_urn(r, stored) for r in found}
     providers = {r.urn: r.inputs for r in found if r.type.startswith(_PROVIDER)}
     resources = [
-        _resource(r, stored.get(former[r.urn]), providers, sent.get((r.type, r.name), {}), known=known) for r in found
+        _resource(r, stored.get(previous[r.urn]), providers, sent.get((r.type, r.name), {}), known=known) for r in found
     ]
-    registered = {*(r.urn for r in found), *former.values()}
+    registered = {*(r.urn for r in found), *previous.values()}
     # With what stands between them, as barriers do.
     kept = {stored[urn].get("parent") for urn in unseen}
     gone = [_unregistered(r, stays=r.get("parent") in kept) for urn, r in stored.items() if urn not in registered]
     return tuple(_ordered([*resources, *gone]))
 
 
-def _former(registration: Registration, stored: Mapping[str, Any]) -> str:
+def _previous_urn(registration: Registration, stored: Mapping[str, Any]) -> str:
     """Return the URN under which a resource is in the state: its own, or one of its aliases."""
     return next((urn for urn in (registration.urn, *registration.aliases) if urn in stored), registration.urn)
 
@@ -214,16 +214,16 @@ def _changes(
     """
     plain, stood = reveal(new), reveal(old)
     before, after = normalized(stood), normalized(plain)
-    for one in found:
-        if sent and value_at(sent, one.path) == _shown(value_at(plain, one.path)):
+    for difference in found:
+        if sent and value_at(sent, difference.path) == _shown(value_at(plain, difference.path)):
             continue
-        alike = value_at(before, one.path) == value_at(after, one.path)
-        if alike and value_at(stood, one.path) != value_at(plain, one.path):
+        alike = value_at(before, difference.path) == value_at(after, difference.path)
+        if alike and value_at(stood, difference.path) != value_at(plain, difference.path):
             continue
-        if not sent and one.old is None and one.new in ("", {}, []):
-            uncompared.append(one.field)
+        if not sent and difference.old is None and difference.new in ("", {}, []):
+            uncompared.append(difference.field)
         else:
-            yield one
+            yield difference
 
 
 def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -234,7 +234,7 @@ def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     encoded = as_sent(plain)
     if encoded is plain:
         return data
-    marks = next((one for one in (data.get("data"), data["stringData"]) if is_marked_secret(one)), None)
+    marks = next((item for item in (data.get("data"), data["stringData"]) if is_marked_secret(item)), None)
     value = encoded["data"]
     if marks:
         value = {**{key: text for key, text in marks.items() if key != "plaintext"}, "value": value}
@@ -278,10 +278,10 @@ def secret_inputs(token: str, inputs: Mapping[str, Any]) -> set[str]:
 def _hiding(hidden: Collection[str]) -> Callable[[Difference], Difference]:
     """Return a function that hides the values of a difference in one of these inputs."""
 
-    def hide(one: Difference) -> Difference:
-        if one.path[0] not in hidden:
-            return one
-        return one.hidden
+    def hide(difference: Difference) -> Difference:
+        if difference.path[0] not in hidden:
+            return difference
+        return difference.hidden
 
     return hide
 
@@ -305,7 +305,7 @@ def _without_id(reference: str) -> str:
 
 def _ordered(resources: list[Resource]) -> list[Resource]:
     """Return the resources in an order that is the same in every run: dependencies first, then by URN."""
-    before = {one.urn: [one.parent, *one.dependencies] for one in resources}
+    before = {item.urn: [item.parent, *item.dependencies] for item in resources}
     depths: dict[str, int] = {}
     for urn in before:
         path = [] if urn in depths else [urn]

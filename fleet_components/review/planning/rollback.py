@@ -182,12 +182,12 @@ def _check(decided: Decided, to: int) -> None:
         FleetError: it is not, or its content is not known.
     """
     kept = _kept(decided)
-    if to not in [one.number for one in kept]:
-        known = "; ".join(told(one) for one in kept) or "none: give the --state in which they are"
+    if to not in [revision.number for revision in kept]:
+        known = "; ".join(revision_text(revision) for revision in kept) or "none: give the --state in which they are"
         raise FleetError([Problem(f"revision {to} is not kept", subject=decided.name, hint=f"kept are: {known}")])
 
 
-def told(revision: Revision) -> str:
+def revision_text(revision: Revision) -> str:
     """Return a revision in words."""
     runs = f"run by {few(revision.members)}" if revision.members else "run by none"
     return f"{revision.number}{' (the newest)' if revision.current else ''}, {runs}"
@@ -204,7 +204,7 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
     now = by_key(subject.content)
     # Of what is selected, envelopes as they are: so the revision holds them, and so they are
     # written.
-    origins = {one.key: [one.origin] for one in subject.selected if one.origin}
+    origins = {item.key: [item.origin] for item in subject.selected if item.origin}
     _check_known(back, now)
     # From the end of the files: a change moves the lines below it.
     for key in sorted(back.keys() & now.keys(), key=lambda key: _line(origins.get(key, ())), reverse=True):
@@ -213,7 +213,7 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
         elif back[key] != now[key] and (why := _restore(drafts, source, origins.get(key, ()), (now[key], back[key]))):
             by_hand[str(key)] = f"{why}; write there what it was in revision {to}"
     for key in sorted(now.keys() - back.keys()):
-        place = few([one.place for one in origins.get(key, ())]) or "the program"
+        place = few([origin.place for origin in origins.get(key, ())]) or "the program"
         by_hand[str(key)] = f"came after revision {to} and stays; if it is to go as well, take it out of {place}"
     gone = []
     for key in sorted(back.keys() - now.keys()):
@@ -247,11 +247,11 @@ def _check_known(back: Mapping[ObjectKey, Data], now: Mapping[ObjectKey, Data]) 
 def _restore(drafts: Drafts, source: Source, origins: Sequence[Origin], change: tuple[Data, Data]) -> str:
     """Put an object back into its file, and return why it cannot be; empty if it is done."""
     if len(origins) != 1 or origins[0].envelope:
-        return f"is in {few([one.place for one in origins]) or 'the program'}"
+        return f"is in {few([item.place for item in origins]) or 'the program'}"
     (origin,) = origins
     if origin.line is None or not os.path.isfile(origin.file):
         return f"comes from {origin.place}, which no file holds as it is"
-    manifest = next(one for one in source.given.manifests if one.origin is origin)
+    manifest = next(item for item in source.given.manifests if item.origin is origin)
     now, back = change
     try:
         drafts.put(

@@ -19,7 +19,7 @@ REGION, MEMBER = "region", "member"
 SPEC_REGION, SPEC_PROVIDER = "spec.region", "spec.provider"
 _REGIONS = (*REGION_LABELS, SPEC_REGION)
 _PATTERN = "*?["
-_MOST_TOLD = 10
+_MOST_NAMED = 10
 
 
 @attrs.frozen
@@ -84,18 +84,18 @@ class Roster:
             return Selected((text,), text)
         found = tuple(name for name in self.names if fnmatchcase(name, text)) if _is_pattern(text) else ()
         if found:
-            return Selected(found, told(text, found))
+            return Selected(found, selection_text(text, found))
         meant = nearest(text, self.names)
-        hint = f"did you mean {meant}?" if meant else f"the members are: {few(self.names, _MOST_TOLD) or 'none'}"
+        hint = f"did you mean {meant}?" if meant else f"the members are: {few(self.names, _MOST_NAMED) or 'none'}"
         raise FleetError([Problem(f'there is no member "{text}"', hint=hint)])
 
     def _labelled(self, key: str, value: str) -> Selected:
         by = self.grouped(key)
-        found = [name for one, names in by.groups.items() if one == value or _fits(one, value) for name in names]
+        found = [name for group, names in by.groups.items() if group == value or _fits(group, value) for name in names]
         if found:
-            return Selected(tuple(sorted(found)), told(f"{by.key}={value}", found))
+            return Selected(tuple(sorted(found)), selection_text(f"{by.key}={value}", found))
         meant = nearest(value, by.groups)
-        hint = f"did you mean {meant}?" if meant else f"its values are: {few(tuple(by.groups), _MOST_TOLD)}"
+        hint = f"did you mean {meant}?" if meant else f"its values are: {few(tuple(by.groups), _MOST_NAMED)}"
         raise FleetError([Problem(f"no member has {by.key}={value}", hint=hint)])
 
     def grouped(self, key: str) -> Grouping:
@@ -139,19 +139,19 @@ class Roster:
         """Return the labels that a key stands for; several for a region only, of which no member has two values."""
         if key in self._keys:
             return (key,)
-        if key == REGION and (found := tuple(one for one in _REGIONS if one in self._keys)):
+        if key == REGION and (found := tuple(region for region in _REGIONS if region in self._keys)):
             for cluster in self.clusters:
-                if len({traits(cluster)[one] for one in found if one in traits(cluster)}) > 1:
+                if len({traits(cluster)[text] for text in found if text in traits(cluster)}) > 1:
                     raise _ambiguous(key, found, f" on {cluster.name}")
             return found
-        ends = sorted(one for one in self._keys if one.endswith((f"/{key}", f".{key}")))
+        ends = sorted(text for text in self._keys if text.endswith((f"/{key}", f".{key}")))
         if len(ends) == 1:
             return (ends[0],)
         if ends:
             raise _ambiguous(key, ends)
-        last = {re.split("[./](?=[^./]*$)", one)[-1] for one in self._keys}
+        last = {re.split("[./](?=[^./]*$)", text)[-1] for text in self._keys}
         meant = Vocabulary({*self._keys, *last, REGION}).near(key)
-        known = few(sorted(self._keys), _MOST_TOLD) or "none"
+        known = few(sorted(self._keys), _MOST_NAMED) or "none"
         hint = f"did you mean {meant}?" if meant else f"the labels of the members are: {known}"
         raise FleetError([Problem(f'no member has a label "{key}"', hint=hint)])
 
@@ -164,7 +164,7 @@ def traits(cluster: Cluster) -> Mapping[str, str]:
     return {**cluster.labels, **{key: value for key, value in own.items() if value}}
 
 
-def told(what: str, names: Iterable[str]) -> str:
+def selection_text(what: str, names: Iterable[str]) -> str:
     """Return what was selected, with the members that are: ``region=eu (2 members: a, b)``."""
     found = sorted(names)
     return f"{what} ({count(len(found), 'member')}: {few(found)})"

@@ -88,7 +88,9 @@ class Side:
 
     def asked(self, command: CommandLine) -> CommandLine:
         """Return the options with the projects of other stacks as the commit has them, for its directory."""
-        others = [attrs.evolve(one, folder=self._here(one.folder)) if one.folder else one for one in command.others]
+        others = [
+            attrs.evolve(other, folder=self._here(other.folder)) if other.folder else other for other in command.others
+        ]
         return attrs.evolve(command, others=tuple(others))
 
     def _here(self, folder: Path) -> Path:
@@ -114,7 +116,7 @@ class Side:
             if self.given:
                 memory, folders = self.given
                 memory.put_into(written.folder, folders)
-            with self._told(written), apart(written.folder, at=written.folder):
+            with self._located(written), apart(written.folder, at=written.folder):
                 for place in asked:
                     if not within(written.folder / place, written.folder):
                         hint = "give the path that it leads to"
@@ -125,7 +127,7 @@ class Side:
         return any(str(place / name) in self.entries for name in ("Pulumi.yaml", "Pulumi.yml"))
 
     @contextmanager
-    def _told(self, written: Written) -> Iterator[None]:
+    def _located(self, written: Written) -> Iterator[None]:
         try:
             yield
         except FleetError as error:

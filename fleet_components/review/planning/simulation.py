@@ -112,9 +112,9 @@ class Start:
                 supposed.
         """
         fleet, problems = Supposed.of(self.source), list[Problem]()
-        for one in suppositions:
+        for supposition in suppositions:
             try:
-                fleet = one.applied(fleet)
+                fleet = supposition.applied(fleet)
             except FleetError as error:
                 problems += error.problems
         if problems:

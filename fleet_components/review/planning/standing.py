@@ -14,7 +14,7 @@ from fleet_components.rollout.rollout import Change
 from fleet_components.systems.karmada.plan.record import TemplateState
 
 UNFULFILLED, HELD = CONDITIONS = "unfulfilled", "held"
-Said = tuple[str, FieldPath, str]
+WarningIdentity = tuple[str, FieldPath, str]
 """Content of a warning: subject, field, and what is wrong with it."""
 
 
@@ -29,7 +29,7 @@ class Standing:
     """
 
     conditions: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
-    warnings: frozenset[Said] = frozenset()
+    warnings: frozenset[WarningIdentity] = frozenset()
 
     def of(self, name: str) -> frozenset[str]:
         """Return the conditions of a subject."""
@@ -37,7 +37,7 @@ class Standing:
 
     def warned(self, problem: Problem) -> bool:
         """Return whether a warning was given before, wherever it was written then."""
-        return _said(problem) in self.warnings
+        return _identity_of(problem) in self.warnings
 
 
 def on_hub(plan: FleetPlan) -> Standing:
@@ -60,18 +60,18 @@ def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
     others = {(plan.options.fleet, subject.name): subject for plan in base for subject in plan.subjects}
     pairs = ((subject, others.get((plan.options.fleet, subject.name))) for plan in head for subject in plan.subjects)
     conditions = dict[str, frozenset[str]]()
-    for one, other in pairs:
-        found = frozenset(_on_both(one, other)) if other else frozenset[str]()
-        conditions[one.name] = conditions.get(one.name, found) & found  # several fleets may have the name
+    for decided, other in pairs:
+        found = frozenset(_on_both(decided, other)) if other else frozenset[str]()
+        conditions[decided.name] = conditions.get(decided.name, found) & found  # several fleets may have the name
     before, now = map(_warnings, (base, head))
-    return Standing(conditions, frozenset(said for said, number in before.items() if now[said] <= number))
+    return Standing(conditions, frozenset(identity for identity, number in before.items() if now[identity] <= number))
 
 
-def _warnings(plans: Sequence[FleetPlan]) -> Counter[Said]:
-    return Counter(_said(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden))
+def _warnings(plans: Sequence[FleetPlan]) -> Counter[WarningIdentity]:
+    return Counter(_identity_of(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden))
 
 
-def _said(problem: Problem) -> Said:
+def _identity_of(problem: Problem) -> WarningIdentity:
     """Return the content of a warning, without its file and line, which differ between two sides."""
     return problem.subject, problem.path, problem.what
 
@@ -101,33 +101,33 @@ def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Map
     return {name: alike and name not in alone for name, alike in shared.items()}
 
 
-def _on_both(one: Decided, other: Decided) -> Iterator[str]:
-    if one.outcome.unfulfilled and one.outcome.unfulfilled == other.outcome.unfulfilled:
+def _on_both(decided: Decided, other: Decided) -> Iterator[str]:
+    if decided.outcome.unfulfilled and decided.outcome.unfulfilled == other.outcome.unfulfilled:
         yield UNFULFILLED
     # A record that differs is one of other content, or of another policy: what is held there is
     # new.
-    same = one.subject.content == other.subject.content and one.outcome.goal == other.outcome.goal
-    if _is_held(one) and same and _alike(one, other):
+    same = decided.subject.content == other.subject.content and decided.outcome.goal == other.outcome.goal
+    if _is_held(decided) and same and _alike(decided, other):
         yield HELD
 
 
-def _on_hub(one: Decided) -> Iterator[str]:
+def _on_hub(decided: Decided) -> Iterator[str]:
     # What the hub could not apply was observed; what it will not be able to is new.
-    foreseen = any(why.foreseen for why in one.outcome.unapplied.values())
-    if one.outcome.unfulfilled and not foreseen and (not one.outcome.unscheduled or _was_unfulfilled(one)):
+    foreseen = any(why.foreseen for why in decided.outcome.unapplied.values())
+    if decided.outcome.unfulfilled and not foreseen and (not decided.outcome.unscheduled or _was_unfulfilled(decided)):
         yield UNFULFILLED
     # What no update run takes is in no record, so a change of it is always new.
     if (
-        _held(one)
-        and not (one.outcome.untaken or one.changes)
-        and not any(_newly_held(one, cluster) for cluster in _held(one))
+        _held(decided)
+        and not (decided.outcome.untaken or decided.changes)
+        and not any(_newly_held(decided, cluster) for cluster in _held(decided))
     ):
         yield HELD
 
 
-def _was_unfulfilled(one: Decided) -> bool:
+def _was_unfulfilled(decided: Decided) -> bool:
     """Return whether the policy was not fulfilled before, and for the same reason."""
-    before, now = one.before.memory, one.record.memory
+    before, now = decided.before.memory, decided.record.memory
     if isinstance(before, TemplateState):
         failed = before.schedule.retries or not before.schedule.clusters
         return failed and before.claim.bound is not None and before.claim.bound == now.claim.bound
@@ -135,24 +135,24 @@ def _was_unfulfilled(one: Decided) -> bool:
     return bool((before.policy, before.bindings) == (now.policy, now.bindings))
 
 
-def _is_held(one: Decided) -> bool:
-    return bool(_held(one) or one.outcome.untaken)
+def _is_held(decided: Decided) -> bool:
+    return bool(_held(decided) or decided.outcome.untaken)
 
 
-def _held(one: Decided) -> list[str]:
-    return [cluster for cluster, entry in one.entries.items() if entry.change is Change.HELD]
+def _held(decided: Decided) -> list[str]:
+    return [cluster for cluster, entry in decided.entries.items() if entry.change is Change.HELD]
 
 
-def _newly_held(one: Decided, cluster: str) -> bool:
+def _newly_held(decided: Decided, cluster: str) -> bool:
     """Return whether a member had all that was wanted, and is to get something else now; the record is the same."""
-    sent, wanted = one.before.decisions.get(cluster), one.outcome.goal.decisions.get(cluster)
-    if sent is None or sent.revision != one.before.revision or sent.version != one.done(cluster).version:
+    sent, wanted = decided.before.decisions.get(cluster), decided.outcome.goal.decisions.get(cluster)
+    if sent is None or sent.revision != decided.before.revision or sent.version != decided.done(cluster).version:
         return False
-    return cluster in one.outcome.failing or (wanted is not None and wanted.version != sent.version)
+    return cluster in decided.outcome.failing or (wanted is not None and wanted.version != sent.version)
 
 
-def _alike(one: Decided, other: Decided) -> bool:
+def _alike(decided: Decided, other: Decided) -> bool:
     here, there = (  # without the reasons, which may name files of either side
-        {cluster: (entry.change, entry.placed) for cluster, entry in each.entries.items()} for each in (one, other)
+        {cluster: (entry.change, entry.placed) for cluster, entry in each.entries.items()} for each in (decided, other)
     )
-    return here == there and one.record.to_wire() == other.record.to_wire()
+    return here == there and decided.record.to_wire() == other.record.to_wire()

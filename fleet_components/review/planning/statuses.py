@@ -86,7 +86,7 @@ def _half_removed(plan: FleetPlan) -> Iterator[str]:
     for name in plan.gone:
         # A binding depends on its objects, so that it is deleted before them.
         bound = plan.past.done.get(name, {})
-        if any(one.cluster not in bound for one in plan.past.standing if one.subject == name):
+        if any(standing.cluster not in bound for standing in plan.past.standing if standing.subject == name):
             yield name
 
 
@@ -117,7 +117,7 @@ def statuses(
     observation = read_hub(hub) if hub else None
     found = tuple(_status(plan, subject, command, events) for plan in surveyed.plans for subject in plan.subjects)
     if hub and observation:
-        found = tuple(_on_hub(one, hub, observation) for one in found)
+        found = tuple(_on_hub(status, hub, observation) for status in found)
     return Statuses(
         surveyed,
         tuple(map(str, paths)),

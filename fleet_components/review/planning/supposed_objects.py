@@ -45,7 +45,7 @@ class Replacement(Supposition):
             for manifest in self.manifests
             if _identity(manifest) not in known or new[_identity(manifest)] is not manifest
         ]
-        named = [f"{one.key} {'as in' if key in known else 'added from'} {self.file}" for key, one in new.items()]
+        named = [f"{item.key} {'as in' if key in known else 'added from'} {self.file}" for key, item in new.items()]
         return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(named[::-1]))
 
 
@@ -69,7 +69,7 @@ class FieldChange(Supposition):
         old, data = value_at(manifest.data, self.path), copy.deepcopy(dict(manifest.data))
         self._put(manifest, data)
         changed = attrs.evolve(manifest, data=data)
-        manifests = tuple(changed if one is manifest else one for one in fleet.manifests)
+        manifests = tuple(changed if item is manifest else item for item in fleet.manifests)
         before, after = (
             self._shown(manifest.data, old),
             "none" if self.value is None else self._shown(data, self.value),
@@ -87,7 +87,7 @@ class FieldChange(Supposition):
         if len(found) == 1:
             return found[0]
         if found:
-            names = [f"{one.kind}/{one.namespace}/{one.name} of {one.api_version}" for one in found]
+            names = [f"{item.kind}/{item.namespace}/{item.name} of {item.api_version}" for item in found]
             hint = f"there is {few(names)}"
             raise FleetError([Problem(f'"{self.object}" could be any of several objects', hint=hint)])
         meant = nearest(self.object, named)

@@ -226,8 +226,8 @@ class TaintChange(Supposition):
         new = {"key": self.taint.key, "value": self.taint.value, "effect": self.taint.effect}
         spec["taints"] = kept if self.gone else [*kept, {key: value for key, value in new.items() if value}]
 
-    def _is_it(self, one: Mapping[str, object]) -> bool:
-        return one.get("key") == self.taint.key and self.taint.effect in ("", one.get("effect"))
+    def _is_it(self, data: Mapping[str, object]) -> bool:
+        return data.get("key") == self.taint.key and self.taint.effect in ("", data.get("effect"))
 
     @property
     def _named(self) -> str:

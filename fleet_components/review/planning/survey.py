@@ -28,7 +28,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import allowing
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.refusals import confirmed_in_vain
+from fleet_components.plan.refusals import unused_tokens
 from fleet_components.plan.source import Source, gather
 from fleet_components.review.planning.hub_only import (
     HubOnlyChange,
@@ -36,7 +36,7 @@ from fleet_components.review.planning.hub_only import (
     hub_only_warnings,
 )
 from fleet_components.review.planning.observed import (
-    said_of,
+    observation_notes,
     start_in_words,
     state_among,
     without_others,
@@ -52,7 +52,7 @@ from fleet_components.review.planning.project import (
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.standing import Standing
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
-from fleet_components.review.planning.unseen import said_on_hub, with_unseen
+from fleet_components.review.planning.unseen import for_hub, with_unseen
 
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
@@ -309,16 +309,16 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
-        told = (said_on_hub(problem) if options.hub else problem for problem in error.problems)
-        raise FleetError(map(said_here, told)) from error
+        located = (for_hub(problem) if options.hub else problem for problem in error.problems)
+        raise FleetError(map(for_directory, located)) from error
     plan = with_unseen(plan) if observed and observed.hub else plan
-    refused = map(said_here, plan.refused)
-    warnings = map(said_here, (*plan.warnings, *claimed(plan), *only_of_a_project(source, past)))
+    refused = map(for_directory, plan.refused)
+    warnings = map(for_directory, (*plan.warnings, *claimed(plan), *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    said = (*said_of(observed, plan), *hub_only_warnings(hub_only), *passed_over) if observed else ()
-    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
+    stated = (*observation_notes(observed, plan), *hub_only_warnings(hub_only), *passed_over) if observed else ()
+    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*stated, *aged, *warnings))
     return Survey(
-        tuple(_heard([plan], command)),
+        tuple(_with_messages([plan], command)),
         past.file,
         subject,
         against=start_in_words(command.state, paths),
@@ -344,7 +344,7 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
         yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 
 
-def _heard(
+def _with_messages(
     plans: Sequence[FleetPlan], command: CommandLine, messages: Iterable[tuple[str, str]] = ()
 ) -> Iterator[FleetPlan]:
     """Yield the plans; warnings about options that have no effect in any plan are added to the
@@ -353,7 +353,7 @@ def _heard(
     A token may also allow what a program deletes beside its fleets: a message of the program then
     says so.
     """
-    allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
+    allowed = {token for plan in plans for token in plan.options.confirm - unused_tokens(plan)}
     allowed |= {token for token in command.confirm for _, text in messages if allowing(token) in text}
     lost = {name for plan in plans for name in plan.past.lost}
     allows, knows = (
@@ -369,7 +369,7 @@ def _heard(
         warnings = []
 
 
-def said_here(problem: Problem) -> Problem:
+def for_directory(problem: Problem) -> Problem:
     """Return a problem worded for a directory, which has options instead of configuration keys."""
     what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
     what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
@@ -445,5 +445,5 @@ def _project(folder: Path, command: CommandLine) -> Survey:
     seen = preview(project, command)
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
-    plans = tuple(_heard(seen.plans, command, seen.messages))
+    plans = tuple(_with_messages(seen.plans, command, seen.messages))
     return Survey(plans, command.state.file, subject, seen.resources, seen.messages, after=seen.after)

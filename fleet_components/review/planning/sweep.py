@@ -15,7 +15,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.observed import without_others
 from fleet_components.review.planning.selection import Grouping
 from fleet_components.review.planning.simulation import Simulation
-from fleet_components.review.planning.survey import said_here
+from fleet_components.review.planning.survey import for_directory
 from fleet_components.rollout.rollout import Change
 
 NOWHERE = "it is on no member any more"
@@ -71,7 +71,7 @@ class Lost:
     @property
     def weight(self) -> tuple[int, int, int, str]:
         """The place among all losses: the worst first."""
-        return -len(self.short), -sum(one.nowhere for one in self.short), -self.moved, self.value
+        return -len(self.short), -sum(short.nowhere for short in self.short), -self.moved, self.value
 
 
 @attrs.frozen
@@ -135,18 +135,18 @@ class Sweep:
         short = [found for subject in plan.subjects if (found := _short(before[subject.name], subject, lost=True))]
         entries = [(subject, name, entry) for subject in plan.subjects for name, entry in subject.entries.items()]
         joins, replicas = Counter[str](), Counter[str]()
-        for one, name, entry in entries:
+        for decided, name, entry in entries:
             joins[name] += entry.change is Change.ADD
-            replicas[name] += (one.replicas_after(name, entry.placed) or 0) - (one.replicas_before(name) or 0)
+            replicas[name] += (decided.replicas_after(name, entry.placed) or 0) - (decided.replicas_before(name) or 0)
         return Lost(
             value,
             members,
-            tuple(sorted(short, key=lambda one: (not one.nowhere, one.name))),
+            tuple(sorted(short, key=lambda item: (not item.nowhere, item.name))),
             _most_first(joins),
             _most_first(replicas),
             sum(entry.change is Change.HELD for _, _, entry in entries),
             sum(subject.moves for subject in plan.subjects),
-            tuple(map(said_here, plan.refused)),
+            tuple(map(for_directory, plan.refused)),
         )
 
 
@@ -173,5 +173,5 @@ def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | No
 def _replicas(decided: Decided) -> int | None:
     """Return how many replicas all members get, after overrides; None if they are not set for each member."""
     found = [decided.replicas_after(name, placed) for name, placed in decided.record.decisions.items()]
-    counted = [one for one in found if one is not None]
+    counted = [number for number in found if number is not None]
     return sum(counted) if counted else None

@@ -116,7 +116,9 @@ def _on_its_hub(mine: _Reviewed, side: Side | None, base: Side) -> _Reviewed:
         command = on_hub(there, mine.command)
     if command.state is not state and (problems := command.state.problems):
         of_base = base.label if changed else ""
-        raise FleetError(attrs.evolve(one, file=f"{of_base}:{one.file}" if of_base else one.file) for one in problems)
+        raise FleetError(
+            attrs.evolve(problem, file=f"{of_base}:{problem.file}" if of_base else problem.file) for problem in problems
+        )
     return attrs.evolve(mine, command=command)
 
 
@@ -217,12 +219,12 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     with command.watch(side.name), side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
-            remainders = {name: one for plan in planned.plans for name, one in plan.remainders.items()}
+            remainders = {name: remainder for plan in planned.plans for name, remainder in plan.remainders.items()}
             left = together(remainders.values())
             alone = attrs.evolve(alone, state=_after(planned, side), approve=alone.approve.union(left.approvals))
             if not (left.updates or left.approvals):
                 break
-    waits = {name: f"{side.name} waits: {one.words}" for name, one in remainders.items() if one.words}
+    waits = {name: f"{side.name} waits: {remainder.words}" for name, remainder in remainders.items() if remainder.words}
     return _Delivered(alone.state, alone.approve, planned.plans, waits)
 
 
@@ -236,7 +238,7 @@ def _after(planned: Survey, side: Side) -> StateFile:
     if planned.refused:
         raise FleetError(planned.refused)
     if not planned.of_project:
-        resources = (one for plan in planned.plans for one in delivered(plan, redacted=False))
+        resources = (stored for plan in planned.plans for stored in delivered(plan, redacted=False))
         return StateFile(side.name, StackState.of(resources))
     after = {key: value for key, value in planned.after().items() if key != MADE_UP}
     return parse_state(json.dumps(after).encode(), side.name)
@@ -285,7 +287,7 @@ def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
     return found
 
 
-def _needing(one: Decided) -> Mapping[str, Mapping[str, int]]:
+def _needing(decided: Decided) -> Mapping[str, Mapping[str, int]]:
     """Return the templates that a template goes along with, by key."""
-    subject = one.subject
+    subject = decided.subject
     return subject.needs.required_by if isinstance(subject, TemplateSubject) else {}

@@ -49,7 +49,7 @@ def new_selectors(plans: Iterable[FleetPlan], observed: Remembered) -> tuple[str
     return tuple(sorted({problem.subject for problem in found if problem.file not in written}))
 
 
-def said_on_hub(problem: Problem) -> Problem:
+def for_hub(problem: Problem) -> Problem:
     """Return a problem with the hint that helps where a plan starts from an observed hub instead of a state."""
     if problem.hint != LACKS_HINT:
         return problem
@@ -57,11 +57,11 @@ def said_on_hub(problem: Problem) -> Problem:
     return attrs.evolve(problem, what=what, hint=LACKS_HINT_ON_HUB)
 
 
-def _of_subject(one: Decided) -> Decided:
-    warnings = tuple(map(_hinted, one.subject.warnings))
-    if warnings == one.subject.warnings:
-        return one
-    return attrs.evolve(one, subject=attrs.evolve(one.subject, warnings=warnings))  # type: ignore[misc]
+def _of_subject(decided: Decided) -> Decided:
+    warnings = tuple(map(_hinted, decided.subject.warnings))
+    if warnings == decided.subject.warnings:
+        return decided
+    return attrs.evolve(decided, subject=attrs.evolve(decided.subject, warnings=warnings))  # type: ignore[misc]
 
 
 def _hinted(problem: Problem) -> Problem:

@@ -124,9 +124,9 @@ class RolloutRender:
             yield f"wave {wave} of {len(waves)}: {_words(waves[wave - 1])}"
         if not wave:
             yield f"{count(len(waves), 'wave')} left"
-        for one in waves[wave:]:
-            lead = "next: " if one.number == wave + 1 else ""
-            yield f"{lead}wave {one.number}: {_words(one)}"
+        for plan_wave in waves[wave:]:
+            lead = "next: " if plan_wave.number == wave + 1 else ""
+            yield f"{lead}wave {plan_wave.number}: {_words(plan_wave)}"
         if wave and wave < len(waves) and (seconds := waves[wave - 1].wait_seconds):
             yield f"wait {seconds} s once this wave is ready, before the next one is merged"
         if wave == len(waves):

@@ -20,12 +20,12 @@ def with_age(document: Document, now: datetime) -> Document:
     if not aged:
         return document
 
-    def told(text: str) -> str:
+    def text_with_age(text: str) -> str:
         for time, with_its_age in aged.items():
             text = text.replace(time, with_its_age)
         return text
 
-    return {**document, **{key: list(map(told, document[key])) for key in ("headline", "warnings")}}
+    return {**document, **{key: list(map(text_with_age, document[key])) for key in ("headline", "warnings")}}
 
 
 def old(document: Document, now: datetime) -> str:
@@ -43,11 +43,11 @@ def age_in_words(time: str, now: datetime) -> str:
     then = read_time(time)
     if then is None or then > now:
         return ""
-    unit, number = next(((unit, (now - then) // one) for unit, one in _UNITS if now - then >= one), ("", 0))
+    unit, number = next(((unit, (now - then) // item) for unit, item in _UNITS if now - then >= item), ("", 0))
     return f"{count(number, unit)} ago" if unit else "just now"
 
 
 def _times(document: Document) -> Iterator[str]:
     if observed := document["observed"]:
         accounts = (*observed["silent"], *observed["unanswered"])
-        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in accounts if one["since"])])
+        yield from dict.fromkeys([observed["asOf"], *(account["since"] for account in accounts if account["since"])])

@@ -32,10 +32,10 @@ def print_deliveries(console: Console, document: Document) -> None:
         print_indented(console, Text(", ".join(policy["kinds"]), "bold cyan"), 0)
         for row in policy["fields"]:
             print_indented(console, Text(_place(row), "bold"), 1)
-            said: dict[str, list[str]] = {}
+            members_by_words: dict[str, list[str]] = {}
             for name, words in zip(_NAMES, _cells(row), strict=True):
-                said.setdefault(words, []).append(name)
-            for words, names in said.items():
+                members_by_words.setdefault(words, []).append(name)
+            for words, names in members_by_words.items():
                 print_indented(console, Text(f"{', '.join(names)}: {words}"), 2)
         if policy["carriedOut"]:
             print_indented(console, Text(f"{_ALL}: {', '.join(policy['carriedOut'])}", "dim"), 1)
@@ -52,7 +52,7 @@ def deliveries_markdown(document: Document, *, whole: bool) -> str:
             lines += [f"| `{_place(row)}` | {' | '.join(_cells(row))} |" for row in policy["fields"]]
             lines.append("")
         if policy["carriedOut"]:
-            lines += [f"{_ALL}: {', '.join(f'`{one}`' for one in policy['carriedOut'])}.", ""]
+            lines += [f"{_ALL}: {', '.join(f'`{item}`' for item in policy['carriedOut'])}.", ""]
         parts.append("\n".join(lines))
     return "\n".join(parts)
 

@@ -40,7 +40,7 @@ def shown_changes(subject: Document, *, whole: bool, narrow: bool) -> list[Docum
         bare = change["change"] == "delete" or (change["change"] == "create" and not whole)
         apart = {key: value for key, value in change.items() if key not in ("object", "diff") or not bare}
         alike.setdefault(json.dumps(apart), []).append(change)
-    return [{**found[0], "object": few([one["object"] for one in found])} for found in alike.values()]
+    return [{**found[0], "object": few([data["object"] for data in found])} for found in alike.values()]
 
 
 def heading(change: Document) -> str:
@@ -53,8 +53,8 @@ def heading(change: Document) -> str:
         *([_taken_up(change)] if change["takenUp"] else []),
         *([f"made anew for {few(change['immutable'])}"] if change["immutable"] else []),
     ]
-    told = f": {', '.join(notes)}" if notes else ""
-    return f"{_SIGNS[change['change']]} {change['object']}{envelope} on {few(change['members'])}{told}"
+    suffix = f": {', '.join(notes)}" if notes else ""
+    return f"{_SIGNS[change['change']]} {change['object']}{envelope} on {few(change['members'])}{suffix}"
 
 
 def _taken_up(change: Document) -> str:

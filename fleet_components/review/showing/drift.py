@@ -13,7 +13,7 @@ from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.showing.markdown import table
 from fleet_components.review.showing.rows import print_indented
-from fleet_components.review.showing.words import one_line
+from fleet_components.review.showing.words import single_line
 
 _ABSENT = "(absent)"
 _SECRET = "has another value, which is secret"
@@ -28,7 +28,7 @@ def print_drift(console: Console, document: Document) -> None:
             continue
         print_indented(console, Text(called(member), "bold"), 0)
         if member["unreached"]:
-            print_indented(console, Text(f"! {one_line(member['unreached'])}", "red"))
+            print_indented(console, Text(f"! {single_line(member['unreached'])}", "red"))
         for item in member["objects"]:
             print_indented(
                 console,
@@ -43,7 +43,7 @@ def print_drift(console: Console, document: Document) -> None:
 def print_adoption(console: Console, adopted: Adoption) -> None:
     """Print what could not be written into the source."""
     for name, why in adopted.by_hand.items():
-        print_indented(console, Text(f"{visible(name)}: {one_line(visible(why))}"), 0)
+        print_indented(console, Text(f"{visible(name)}: {single_line(visible(why))}"), 0)
     if not adopted.edits and not adopted.by_hand:
         print_indented(console, Text("nothing has drifted: there is nothing to adopt"), 0)
     console.print()
@@ -95,23 +95,27 @@ def _caution(document: Document) -> Iterator[str]:
         yield f"{count(number, 'object')} compared with the state alone: {why}; {what}"
 
 
-def _name(one: Document) -> str:
-    return f"{one['kind']} {one['namespace']}/{one['name']}" if one["namespace"] else f"{one['kind']} {one['name']}"
+def _name(document: Document) -> str:
+    return (
+        f"{document['kind']} {document['namespace']}/{document['name']}"
+        if document["namespace"]
+        else f"{document['kind']} {document['name']}"
+    )
 
 
-def _fate(one: Document) -> str:
-    if one["missing"]:
+def _fate(document: Document) -> str:
+    if document["missing"]:
         return ": missing, somebody has deleted it"
-    words = one["error"] or one["then"]
-    return f": {one_line(words)}" if words else ""
+    words = document["error"] or document["then"]
+    return f": {single_line(words)}" if words else ""
 
 
-def _mark(one: Document) -> str:
-    return "-" if one["missing"] else "~" if one["differences"] else "!"
+def _mark(document: Document) -> str:
+    return "-" if document["missing"] else "~" if document["differences"] else "!"
 
 
-def _style(one: Document) -> str:
-    return "yellow" if one["differences"] else "red"
+def _style(document: Document) -> str:
+    return "yellow" if document["differences"] else "red"
 
 
 def _values(each: Document) -> str:
@@ -119,5 +123,5 @@ def _values(each: Document) -> str:
 
 
 def _sides(each: Document) -> tuple[str, str]:
-    wanted, there = (_ABSENT if each[side] is None else one_line(each[side]) for side in ("delivered", "there"))
+    wanted, there = (_ABSENT if each[side] is None else single_line(each[side]) for side in ("delivered", "there"))
     return wanted, there

@@ -75,10 +75,10 @@ def fields_markdown(document: Document) -> str:
     """Return the page of the documentation, or its part about one kind."""
     parts = [] if document["kind"] else [_PAGE]
     for kinds, rows in _grouped(document):
-        heard = any(row["onHub"] for row in rows)
-        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, heard)}" for row in rows]
+        on_hub = any(row["onHub"] for row in rows)
+        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, on_hub)}" for row in rows]
         head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
-        head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
+        head = head if on_hub else ["| field | | why |", "| --- | --- | --- |"]
         parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
     if not document["kind"]:
         parts.append(_marks())
@@ -89,7 +89,7 @@ def fields_markdown(document: Document) -> str:
 
 def _marks() -> str:
     """Return the part of the page about labels and annotations of the objects that are placed."""
-    lines = [f"| `{one.name}` | {one.system} | {one.effect} | {_escaped(one.reason)} |" for one in OBJECT_MARKS]
+    lines = [f"| `{mark.name}` | {mark.system} | {mark.effect} | {_escaped(mark.reason)} |" for mark in OBJECT_MARKS]
     head = ["| label or annotation | system | | why |", "| --- | --- | --- | --- |"]
     return "\n".join(["## Labels and annotations of objects", "", *head, *lines, ""])
 
@@ -99,7 +99,9 @@ def _releases(table: ReleaseTable, subjects: str, about: str, changes: Iterable[
     known = ", ".join(table.names)
     title, setting, default = table.title, table.setting, table.default
     text = _RELEASES.format(title=title, setting=setting, subjects=subjects, known=known, default=default)
-    cells = ((one.source, one.since, one.before, one.after, one.left or "the same") for one in changes)
+    cells = (
+        (change.source, change.since, change.before, change.after, change.left or "the same") for change in changes
+    )
     lines = [f"| {' | '.join(map(_escaped, row))} |" for row in cells]
     head = ["| change | since | before | after | here |", "| --- | --- | --- | --- | --- |"]
     return "\n".join([text, about, *head, *lines, ""])
@@ -149,9 +151,9 @@ def _why(row: dict[str, Any]) -> str:
     return why
 
 
-def _on_hub(row: dict[str, Any], heard: bool) -> str:
+def _on_hub(row: dict[str, Any], on_hub: bool) -> str:
     """Return the cell that says what a hub does with a field; empty for a table without that column."""
-    return f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |" if heard else ""
+    return f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |" if on_hub else ""
 
 
 def _last(document: Document) -> str:

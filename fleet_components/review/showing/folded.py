@@ -21,8 +21,8 @@ def left_out(document: Document) -> Iterator[str]:
         return
     shown = in_full(document)
     others = [subject for subject in document["subjects"] if subject not in shown]
-    folded, due = ([one for one in others if one["pending"] is pending] for pending in (False, True))
-    templates = sum(one["kind"] == "Template" for one in folded)
+    folded, due = ([other for other in others if other["pending"] is pending] for pending in (False, True))
+    templates = sum(item["kind"] == "Template" for item in folded)
     same = document["unchanged"]
     quiet = same["placements"] - len(folded) + templates, same["templates"] - templates
     if any(quiet):

@@ -149,7 +149,7 @@ def _cut(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or a reference."""
-    plain = words.one_line(text).replace("&", "&amp;").replace("<", "&lt;")
+    plain = words.single_line(text).replace("&", "&amp;").replace("<", "&lt;")
     return _LINKS.sub(r"\g<0><!-- -->", _MARKUP.sub(r"\\\g<0>", plain))
 
 

@@ -16,7 +16,7 @@ def moves(decided: Decided) -> Iterator[str]:
     entries = decided.entries
     for wave in decided.outcome.rollout.waves:
         placed = {name: entries[name].placed for name in wave.clusters}
-        sent = {name: one.revision for name, one in placed.items() if one}
+        sent = {name: item.revision for name, item in placed.items() if item}
         for revision in sorted(set(sent.values())):
             names = few([name for name, at in sent.items() if at == revision], _MOST)
             yield f"{decided.name}: wave {wave.number}: {names} to revision {revision}"

@@ -35,7 +35,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
     yield from (("", line) for line in _remembered(subject))
     yield from (("", line) for line in subject["division"])
-    yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
+    yield from (("", f"{item['name']}: {item['why']}") for item in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
     yield from (("", line) for line in words.update_run(subject))
     yield from (("", line) for line in subject["notes"])
@@ -45,7 +45,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from [("dim", f"stays on {few(staying)}")] if (staying := words.stays(subject)) else []
     yield from (("dim", f"not picked: {line}") for line in words.not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
-    yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
+    yield from (("yellow", f"skipped: {item['object']}: {item['why']}") for item in subject["skipped"])
 
 
 def _remembered(subject: Document) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _remembered(subject: Document) -> Iterator[str]:
 def _in_words(field: Mapping[str, Any]) -> str:
     """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows from others."""
     path = field["field"]
-    begin = next((one for one in _FIELDS if path.startswith(one)), None)
+    begin = next((text for text in _FIELDS if path.startswith(text)), None)
     if begin is None:
         return ""
     named = _FIELDS[begin] + (path.removeprefix(begin) if begin.endswith(".") else "")

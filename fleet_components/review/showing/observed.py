@@ -12,7 +12,7 @@ from rich.text import Text
 from fleet_components.model.alike import folded
 from fleet_components.model.text import count, visible
 from fleet_components.review.documents.form import Document
-from fleet_components.review.showing.words import one_line
+from fleet_components.review.showing.words import single_line
 from fleet_components.systems.karmada.hub.settings import UNTOLD
 
 _LEAST = 20
@@ -37,18 +37,18 @@ def print_observed(console: Console, document: Document) -> None:
     ):
         _print_files(console, heading, files, noun)
     for name, reason in document["silent"].items():
-        _print(console, f"! member {visible(name)} {one_line(visible(reason))}", "red", indent=0)
+        _print(console, f"! member {visible(name)} {single_line(visible(reason))}", "red", indent=0)
     for refusal in document["refused"]:
-        _print(console, f"! {one_line(visible(refusal))}", "red", indent=0)
+        _print(console, f"! {single_line(visible(refusal))}", "red", indent=0)
     if document["grant"]:
         _print(console, "this extends the role fleet-observe, with a kubectl that may do so there:", indent=0)
         console.print(Text(f"  {visible(document['grant'])}"), soft_wrap=True)  # to be copied
-        if any(one.startswith("Secret ") for one in document["refused"]):
+        if any(item.startswith("Secret ") for item in document["refused"]):
             _print(console, "or leave Secrets out, which it then names: --no-secrets", indent=0)
     for name, context in document["named"].items():
         _print(console, f"note: member {visible(name)} is the context {visible(context)}", indent=0)
     for note in folded(sorted(document["notes"], key=_weight)):
-        _print(console, f"note: {one_line(visible(note))}", indent=0)
+        _print(console, f"note: {single_line(visible(note))}", indent=0)
 
 
 def _of_what(document: Document) -> str:
@@ -92,8 +92,8 @@ def _print_changes(console: Console, document: Document) -> None:
     if not any(numbers.values()):
         _print(console, f"{folder}: nothing has changed {since}", indent=0)
         return
-    told = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
-    _print(console, f"{folder}: {told} {since}", indent=0)
+    numbers_text = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
+    _print(console, f"{folder}: {numbers_text} {since}", indent=0)
     files = [(what, file) for what in _MARKS for file in changes[what]]
     for what, file in files[:MOST_FILES]:
         mark, style = _MARKS[what]

@@ -9,13 +9,13 @@ from fleet_components.model.text import visible
 from fleet_components.review.planning.rollback import Rollback
 from fleet_components.review.showing.moves import moves
 from fleet_components.review.showing.rows import print_indented
-from fleet_components.review.showing.words import one_line
+from fleet_components.review.showing.words import single_line
 
 
 def print_rollback(console: Console, back: Rollback) -> None:
     """Print what no file can be changed for, and in which wave the members go back."""
     for name, words in back.by_hand.items():
-        print_indented(console, Text(f"{visible(name)}: {one_line(visible(words))}"), 0)
+        print_indented(console, Text(f"{visible(name)}: {single_line(visible(words))}"), 0)
     if not back.edits and not back.by_hand:
         print_indented(console, Text(f"{visible(back.name)} is as in revision {back.revision} already"), 0)
     for line in moves(back.decided):

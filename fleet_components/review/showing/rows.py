@@ -54,8 +54,8 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
             *above, start = _indented([Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW)
             lines += above
         if width - beside >= _ROOM or beside + len(row.text) <= width:
-            said, *further = _folded(console, Text(row.text), width - beside)
-            lines += [start.append(_GAP).append_text(said), *_indented(further, beside)]
+            start_line, *further = _folded(console, Text(row.text), width - beside)
+            lines += [start.append(_GAP).append_text(start_line), *_indented(further, beside)]
         elif row is header or not row.text:
             lines.append(start)
         else:
@@ -79,7 +79,7 @@ def print_tree(console: Console, tree: Tree) -> None:
 def _branches(console: Console, tree: Tree, guides: Sequence[str], first: Text, further: Text) -> Iterator[Text]:
     (space, line, fork, end), width = guides, console.width
     assert isinstance(tree.label, Text)
-    lines = (text for one in tree.label.split(allow_blank=True) for text in _folded(console, one, width - len(first)))
+    lines = (text for part in tree.label.split(allow_blank=True) for text in _folded(console, part, width - len(first)))
     for number, text in enumerate(lines):
         yield (further if number else first) + text
     for child in tree.children:

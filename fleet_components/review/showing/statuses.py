@@ -14,7 +14,7 @@ from fleet_components.review.documents.form import Document, member_of, title_of
 from fleet_components.review.documents.headline import subjects_in_words
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
-from fleet_components.review.showing.words import one_line
+from fleet_components.review.showing.words import single_line
 from fleet_components.status.stand import Stand
 
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
@@ -91,23 +91,23 @@ def stories(document: Document) -> Iterator[tuple[str, int, str]]:
         yield (
             "red",
             0,
-            f"broken too: {few([title_of(one) for one in more], _SHOWN)}; --only shows one of them",
+            f"broken too: {few([title_of(item) for item in more], _SHOWN)}; --only shows one of them",
         )
 
 
 def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, str]]:
     """Yield the story of one placement: what broke where, what was said, what stands, what comes, how to go back."""
     troubles = subject["broken"]
-    members = sorted({name for one in troubles for name in one["members"]})
+    members = sorted({name for trouble in troubles for name in trouble["members"]})
     what = f"broke in wave {subject['wave']}" if subject["wave"] else "is not as decided"
     yield "bold red", 0, f"{title_of(subject)} {what} on {few(members, _SHOWN)}"
-    for one in troubles[:_TROUBLES]:
-        yield "red", 1, _trouble(one)
-        yield from (("", 2, _cut(line)) for line in one["words"][:_WORDS])
-        if not one["words"] and not document["live"]:
+    for item in troubles[:_TROUBLES]:
+        yield "red", 1, _trouble(item)
+        yield from (("", 2, _cut(line)) for line in item["words"][:_WORDS])
+        if not item["words"] and not document["live"]:
             yield "dim", 2, _why_not(document)
     if more := troubles[_TROUBLES:]:
-        yield "red", 1, f"and {few([_trouble(one) for one in more], 2)}"
+        yield "red", 1, f"and {few([_trouble(item) for item in more], 2)}"
     yield "", 1, f"stands: {'; '.join(subject['stands'])}"
     yield "", 1, f"next: {'; '.join(subject['next'])}"
     yield from (("", 1, f"mend: {line}") for line in subject["mend"])
@@ -122,12 +122,12 @@ def _why_not(document: Document) -> str:
     return f"the state does not say why: {asks}; {mends}"
 
 
-def _trouble(one: Document) -> str:
-    where = few(one["members"], _SHOWN)
-    verb = _VERBS.get(one["state"], one["state"])
-    if one["state"] == Stand.UNREACHED and len(one["members"]) > 1:
+def _trouble(document: Document) -> str:
+    where = few(document["members"], _SHOWN)
+    verb = _VERBS.get(document["state"], document["state"])
+    if document["state"] == Stand.UNREACHED and len(document["members"]) > 1:
         verb = "do not answer"
-    return f"{one['object']} on {where} {verb}" if one["object"] else f"{where} {verb}"
+    return f"{document['object']} on {where} {verb}" if document["object"] else f"{where} {verb}"
 
 
 Table = tuple[Row, list[Row]]
@@ -137,7 +137,7 @@ Table = tuple[Row, list[Row]]
 def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table]]]:
     """Yield what a view shows, a title with its tables; the titles are empty where there is but one table."""
     yield from _of_hub(document)
-    subjects = [one for one in document["subjects"] if not one["undelivered"] and one["delivery"] == "direct"]
+    subjects = [item for item in document["subjects"] if not item["undelivered"] and item["delivery"] == "direct"]
     header = Row(("placement", "runs", "state"), "what", "bold")
     match by:
         case None:
@@ -182,7 +182,7 @@ def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
         rows = [
             Row(
                 (row["name"], row["forecast"], row["hub"]),
-                one_line("; ".join(row["causes"])),
+                single_line("; ".join(row["causes"])),
                 _style_on_hub(row),
             )
             for row in found["members"]
@@ -191,10 +191,10 @@ def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
         if wrong:
             lines = [
                 Row(
-                    (one["type"].removeprefix(subject["kind"]),),
-                    one_line(f"{one.get('reason')}: {one.get('message')}"),
+                    (item["type"].removeprefix(subject["kind"]),),
+                    single_line(f"{item.get('reason')}: {item.get('message')}"),
                 )
-                for one in wrong
+                for item in wrong
             ]
             tables.append((Row(("condition",), "why", "bold"), lines))
         yield title, tables
@@ -216,7 +216,7 @@ def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
     """Yield a row for each placement; where some are broken, only a few of the fine ones."""
     broken = any(map(_is_broken, subjects))
     shown = 0
-    for subject in sorted(subjects, key=lambda one: not _is_broken(one)) if broken else subjects:
+    for subject in sorted(subjects, key=lambda data: not _is_broken(data)) if broken else subjects:
         shown += not _is_broken(subject)
         if broken and shown > _FINE_SHOWN:
             continue
@@ -224,8 +224,8 @@ def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
         style = "red" if _is_broken(subject) else "" if _is_settled(subject) else "yellow"
         words = ", ".join(f"{number} {state}" for state, number in states.items()) or "no member"
         whys = dict.fromkeys(row["why"] for row in subject["members"] if row["why"] and not row["broken"])
-        held = f": {one_line(next(iter(whys)))}" if len(whys) == 1 and not _is_broken(subject) else ""
-        unfulfilled = f"; {one_line(subject['unfulfilled'])}" if subject["unfulfilled"] else ""
+        held = f": {single_line(next(iter(whys)))}" if len(whys) == 1 and not _is_broken(subject) else ""
+        unfulfilled = f"; {single_line(subject['unfulfilled'])}" if subject["unfulfilled"] else ""
         yield Row((title_of(subject), _text(subject["revision"])), words + held + unfulfilled, style)
     if broken and shown > _FINE_SHOWN:
         yield Row((f"and {count(shown - _FINE_SHOWN, 'more')}", ""), "as decided")
@@ -239,7 +239,7 @@ def _conditions(subject: Document) -> Iterator[Row]:
         )
         yield Row(
             (name, condition["status"]),
-            f"{condition['reason']}: {one_line(condition['message'])}",
+            f"{condition['reason']}: {single_line(condition['message'])}",
             style,
         )
 
@@ -269,10 +269,10 @@ def _by_object(subject: Document) -> Iterator[Row]:
 
 def _what(row: Document) -> str:
     """Return what is to be said of a placement on a member in a line."""
-    parts = [one_line(row["why"])] if row["why"] else []
+    parts = [single_line(row["why"])] if row["why"] else []
     for item in row["objects"]:
-        if item["broken"] and item["words"] and one_line(item["words"][0]) not in parts:
-            parts.append(f"{item['object']}: {one_line(_cut(item['words'][0]))}")
+        if item["broken"] and item["words"] and single_line(item["words"][0]) not in parts:
+            parts.append(f"{item['object']}: {single_line(_cut(item['words'][0]))}")
         if item["differences"]:
             fields = [difference["path"] for difference in item["differences"]]
             parts.append(f"{item['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}")
@@ -310,7 +310,7 @@ def notes(document: Document) -> Iterator[str]:
         yield f"not delivered by any update yet: {few(new, _SHOWN)}"
     if document["gone"]:
         yield f"no longer in the source, and standing until the next update: {few(document['gone'], _SHOWN)}"
-    yield from (f"the next update is refused: {one_line(problem)}" for problem in document["refused"][:1])
+    yield from (f"the next update is refused: {single_line(problem)}" for problem in document["refused"][:1])
 
 
 def _members(subjects: Iterable[Document]) -> list[str]:
@@ -323,17 +323,17 @@ def summary(document: Document) -> str:
     rows = [row for subject in document["subjects"] for row in subject["members"]]
     members = len(_members(document["subjects"]))
     fine = sum(row["settled"] for row in rows)
-    templates = sum(one["kind"] == "Template" for one in document["subjects"])
+    templates = sum(item["kind"] == "Template" for item in document["subjects"])
     placements = subjects_in_words(len(document["subjects"]) - templates, templates)
     on_hub = [row for subject in document["subjects"] if subject["onHub"] for row in subject["onHub"]["members"]]
     if on_hub:
         alike = sum(not row["differs"] for row in on_hub)
-        told = (
+        counted = (
             f"{alike} of {len(on_hub)} as forecast, {sum(row['fine'] for row in on_hub)} of them well, as the hub says"
         )
         if not rows:
-            return f"{placements} on {count(len({row['name'] for row in on_hub}), 'member')}: {told}"
-        placements = f"{placements}: {told}; directly"
+            return f"{placements} on {count(len({row['name'] for row in on_hub}), 'member')}: {counted}"
+        placements = f"{placements}: {counted}; directly"
     from_where = "as the members say" if document["live"] else "as the last update left it"
     return f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided, {from_where}"
 
@@ -351,5 +351,5 @@ def _text(number: int | None) -> str:
 
 
 def _cut(line: str) -> str:
-    line = one_line(line)
+    line = single_line(line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

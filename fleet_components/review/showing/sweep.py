@@ -17,7 +17,7 @@ from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
 _HEADER = ("lost", "members", "short", "moved", "held")
 _TEXT = "what is short, and where it goes"
-_MOST_TOLD = 5
+_MOST_NAMED = 5
 _MOST_ROWS = 100
 
 
@@ -38,7 +38,7 @@ def sweep_markdown(document: Document) -> str:
     """Return a sweep in GitHub's Markdown: the losses as a table, then what each of them leaves short, folded."""
     document = to_read(document)
     lines = [f"{escaped(line)}\n" for line in (*_first(document), *_already(document))]
-    rows = [(*_cells(one), _text(one)) for one in document["losses"][:_MOST_ROWS]]
+    rows = [(*_cells(item), _text(item)) for item in document["losses"][:_MOST_ROWS]]
     whole = "\n".join(table((*_HEADER, _TEXT), rows)) + _further(document)
     refused = [f"- {escaped(line)}" for line in _refused(document)]
     blocks = [
@@ -59,7 +59,7 @@ def sweep_markdown(document: Document) -> str:
 def _further(document: Document) -> str:
     """Return how many losses the table leaves out, so that a comment is not cut in the middle of it."""
     more = document["losses"][_MOST_ROWS:]
-    short = sum(bool(one["short"]) for one in more)
+    short = sum(bool(item["short"]) for item in more)
     return f"\n\nand {count(len(more), 'more loss')}, of which {short} leave something short" if more else ""
 
 
@@ -70,7 +70,7 @@ def sweep_words(document: Document) -> str:
     each = count(number, "member") if by == MEMBER else count(number, f"value of {by}", f"values of {by}")
     if not bad:
         return f"nothing would be short, whichever of {each} is lost"
-    names = {short["subject"] for one in bad for short in one["short"]}
+    names = {short["subject"] for item in bad for short in item["short"]}
     templates = sum(name.startswith(f"{TEMPLATE_KIND}/") for name in names)
     short = subjects_in_words(len(names) - templates, templates)
     return f"{short} would be short: {len(bad)} of {each} cannot be lost without that"
@@ -85,8 +85,8 @@ def _first(document: Document) -> Iterator[str]:
 
 
 def _already(document: Document) -> Iterator[str]:
-    for one in document["shortAlready"]:
-        yield f"short before any loss: {_whole(one)}"
+    for item in document["shortAlready"]:
+        yield f"short before any loss: {_whole(item)}"
 
 
 def _refused(document: Document) -> Iterator[str]:
@@ -112,9 +112,9 @@ def _cells(lost: Document) -> tuple[str, ...]:
 
 
 def _text(lost: Document) -> str:
-    parts = [few([_told(one) for one in lost["short"]], _MOST_TOLD)] if lost["short"] else []
+    parts = [few([_shortage(item) for item in lost["short"]], _MOST_NAMED)] if lost["short"] else []
     gains = list(_gains(lost))
-    return "; ".join([*parts, *([few(gains, _MOST_TOLD)] if gains else [])])
+    return "; ".join([*parts, *([few(gains, _MOST_NAMED)] if gains else [])])
 
 
 def _gains(lost: Document) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _gains(lost: Document) -> Iterator[str]:
             yield f"{name} +{more}"
 
 
-def _told(short: Document) -> str:
+def _shortage(short: Document) -> str:
     return f"{short['subject'].partition('/')[2]} {_left(short)}"
 
 

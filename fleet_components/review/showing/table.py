@@ -64,16 +64,16 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, na
     print_indented(console, Text(f"{kind_of(subject)} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
     for line in words.holders(subject, whole=whole or narrow):
-        print_indented(console, Text(words.one_line(line)))
+        print_indented(console, Text(words.single_line(line)))
     if subject["clusters"]:
         rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
         print_rows(console, _HEADER, rows)
     for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
     for level, line in words.overridden(subject, diff=diff, whole=whole or narrow):
-        print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
+        print_indented(console, Text(words.single_line(line)), 2 + 2 * level)
     for style, line in notes(subject):
-        print_indented(console, Text(words.one_line(line), style))
+        print_indented(console, Text(words.single_line(line), style))
     console.print()
 
 

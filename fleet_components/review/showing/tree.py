@@ -77,7 +77,7 @@ class _Drawn:
         for child in self._children.get(above[-1]["urn"], ()):
             alike[self._shape(child, above)].append(child)
         for found in alike.values():
-            names = [_short(one["name"], above) for one in found]
+            names = [_short(data["name"], above) for data in found]
             if len(found) <= self._most:
                 shown = list(zip(found, names, strict=True))
             else:
@@ -127,7 +127,7 @@ def _short(name: str, above: Sequence[Document]) -> str:
     """Return a name without that of the nearest parent with which it begins; empty for that of its own parent."""
     if above and name == above[-1]["name"]:
         return ""
-    begins = (f"{one['name']}/" for one in reversed(above))
+    begins = (f"{data['name']}/" for data in reversed(above))
     return name.removeprefix(next((begin for begin in begins if name.startswith(begin)), ""))
 
 

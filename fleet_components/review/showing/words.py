@@ -146,7 +146,7 @@ def show_scores(scores: Mapping[str, int] | None) -> str:
 
 def why(cluster: Document) -> str:
     """Return the reason for a member's change in one line, with the short names of properties."""
-    return one_line(_DOMAINS.sub("", cluster["why"]))
+    return single_line(_DOMAINS.sub("", cluster["why"]))
 
 
 def holders(subject: Document, *, whole: bool = True) -> list[str]:
@@ -159,7 +159,10 @@ def holders(subject: Document, *, whole: bool = True) -> list[str]:
     return [
         *([subject["decidedBy"]] if subject["decidedBy"] else []),
         *([f"forecast of the hub of {NAMES[way]}"] if (way := subject.get("delivery", "direct")) != "direct" else []),
-        *(f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}" for one in others),
+        *(
+            f"{other['policy']} {'claims it' if other['wins'] else 'does not claim it'}: {other['why']}"
+            for other in others
+        ),
         *([f"{count(more, 'more policy')} of other objects"] if whole and (more := subject["otherPolicies"]) else []),
     ]
 
@@ -212,10 +215,10 @@ def shortly(objects: Sequence[Document] | None) -> str:
     return _HIDDEN_OVERRIDES if objects is None else ", ".join(map(_shortly, objects))
 
 
-def _shortly(one: Document) -> str:
-    rules = [one["deleted"]] if one["deleted"] else [field["by"] for field in one["fields"]]
+def _shortly(document: Document) -> str:
+    rules = [document["deleted"]] if document["deleted"] else [field["by"] for field in document["fields"]]
     names = dict.fromkeys(rule["override"] for rule in rules)
-    return f"{one['object']}{' deleted' if one['deleted'] else ''} by {few(list(names))}"
+    return f"{document['object']}{' deleted' if document['deleted'] else ''} by {few(list(names))}"
 
 
 def show_rule(rule: Document) -> str:
@@ -286,7 +289,7 @@ def warned(document: Document) -> int:
 
 def _logged(document: Document) -> list[str]:
     """Return the warnings and errors that a program logged."""
-    return [one["text"] for one in document.get("messages", ()) if one["level"] in ("warning", "error")]
+    return [item["text"] for item in document.get("messages", ()) if item["level"] in ("warning", "error")]
 
 
 def confirmation(document: Document) -> str:
@@ -338,7 +341,7 @@ def grouped(members: Iterable[Document]) -> list[str]:
     """Return a line for each reason with its members, cut to a few: ``a, b and 3 more: why``."""
     found: dict[str, list[str]] = {}
     for member in members:
-        found.setdefault(one_line(member["why"]), []).append(member["name"])
+        found.setdefault(single_line(member["why"]), []).append(member["name"])
     return [f"{few(names)}: {why}" if why else few(names) for why, names in found.items()]
 
 
@@ -351,9 +354,9 @@ def show_value(value: Any) -> str:
     """Return a value in one line."""
     if value is None:
         return "(none)"
-    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return single_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
-def one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """Return the text in one line, with single spaces."""
     return " ".join(text.split())

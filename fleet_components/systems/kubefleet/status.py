@@ -102,8 +102,10 @@ def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
     """
     placed = decided.record.decisions
     picked = [decision for decision in status.decisions if decision.selected]
-    entries = [_entry(one, placed[one.cluster_name].revision if one.cluster_name in placed else None) for one in picked]
-    running = {placed[one.cluster_name].revision if one.cluster_name in placed else None for one in picked}
+    entries = [
+        _entry(item, placed[item.cluster_name].revision if item.cluster_name in placed else None) for item in picked
+    ]
+    running = {placed[item.cluster_name].revision if item.cluster_name in placed else None for item in picked}
     external = isinstance(_placement(decided).strategy, External)
     revision = decided.record.revision if not external else running.pop() if len(running) == 1 else None
     return {
@@ -168,14 +170,14 @@ def _refusing(subject: PlacementSubject, status: dict[str, Any]) -> dict[str, An
 def accessible_status(subject: PlacementSubject, status: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the object that shows the users of a namespace the status of the placement that brings it."""
     if subject.reports_in:
-        told = [condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED]
+        own_conditions = [condition for condition in status["conditions"] if condition["type"] != STATUS_SYNCED]
         metadata = {"name": subject.key, "namespace": subject.reports_in}
         kind = f"{subject.kind}Status"
         yield {
             "apiVersion": API_VERSION,
             "kind": kind,
             "metadata": metadata,
-            "sourceStatus": {**status, "conditions": told},
+            "sourceStatus": {**status, "conditions": own_conditions},
         }
 
 
@@ -308,9 +310,9 @@ def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:
 def _named(rules: Objects) -> Iterator[tuple[str, list[Any]]]:
     """Yield the overrides of rules; a hub names their snapshots, of which there are none here."""
     found = [read_in_force(data) for data in rules]
-    if names := [one.name for one in found if not one.namespace]:
+    if names := [override.name for override in found if not override.namespace]:
         yield "applicableClusterResourceOverrides", names
-    if named := [{"namespace": one.namespace, "name": one.name} for one in found if one.namespace]:
+    if named := [{"namespace": override.namespace, "name": override.name} for override in found if override.namespace]:
         yield "applicableResourceOverrides", named
 
 
@@ -331,7 +333,7 @@ def _status(
     shown = decided.record.revision if revision is None else revision
     synced = (accessible_in(subject.reports_in),) if (subject := _placement(decided)).reports_in else ()
     return {
-        "conditions": [to_wire(one) for one in (scheduled, *synced, *conditions)],
+        "conditions": [to_wire(condition) for condition in (scheduled, *synced, *conditions)],
         "observedResourceIndex": str(shown),
         "placementStatuses": list(entries),
         "selectedResources": list(map(identifier, _selected(decided, shown))),
@@ -364,14 +366,14 @@ def _object(
 def _entry(decision: ClusterDecision, revision: int | None, conditions: Iterable[Condition] = ()) -> dict[str, Any]:
     index = {} if revision is None else {"observedResourceIndex": str(revision)}
     scheduled = Condition("Scheduled", TRUE, "Scheduled", decision.reason)
-    found = [to_wire(one) for one in (scheduled, *conditions)]
+    found = [to_wire(condition) for condition in (scheduled, *conditions)]
     return {"clusterName": decision.cluster_name, **index, "conditions": found}
 
 
 def _failures(decided: Decided, status: Status, selected: int) -> list[dict[str, Any]]:
     """Return the entries of members that are wanted and were not found: without a name, each with the reason."""
     failed = [decision for decision in status.decisions if not decision.selected][: _missing(decided, selected)]
-    return [{"conditions": [to_wire(Condition("Scheduled", FALSE, "ScheduleFailed", one.reason))]} for one in failed]
+    return [{"conditions": [to_wire(Condition("Scheduled", FALSE, "ScheduleFailed", item.reason))]} for item in failed]
 
 
 def _missing(decided: Decided, selected: int) -> int:

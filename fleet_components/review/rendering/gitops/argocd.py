@@ -41,11 +41,11 @@ class ArgoCD(GitopsTool):
         annotations = manifest.metadata.get("annotations") or {}
         # A sync wave ends when claims are bound, also with ignore-healthcheck, and some are only bound for a pod.
         wave = _WORKLOADS if (manifest.group, manifest.kind) == ("", _CLAIM) else phase
-        given = [one.strip() for one in str(annotations.get(f"{_PREFIX}/sync-options", "")).split(",")]
+        given = [part.strip() for part in str(annotations.get(f"{_PREFIX}/sync-options", "")).split(",")]
         marks = {f"{_PREFIX}/sync-wave": str(wave)}
         if brought.outlives or brought.protected:
             kept = "false" if brought.outlives else "confirm"
-            options = [one for one in given if one.partition("=")[0] not in ("", "Prune", "Delete")]
+            options = [text for text in given if text.partition("=")[0] not in ("", "Prune", "Delete")]
             marks[f"{_PREFIX}/sync-options"] = ",".join([*options, f"Prune={kept}", f"Delete={kept}"])
         if brought.outlives:
             # Else what is kept would leave the Application out of sync for ever.
@@ -140,14 +140,17 @@ class ArgoCD(GitopsTool):
         found["spec"] = {
             "description": f"What fleet render has written for the stack {tree.stack}",
             "sourceRepos": [tree.settings.repo],
-            "destinations": [{**one, "namespace": "*"} for one in destinations],
+            "destinations": [{**destination, "namespace": "*"} for destination in destinations],
             "clusterResourceWhitelist": [{"group": "*", "kind": "*"}],
         }
         return found
 
     def _spec(self, tree: Tree, path: str, members: list[str], *, heals: bool) -> dict[str, Any]:
         left_alone = {
-            one.key: one for (member, _), found in sorted(tree.left_alone.items()) if member in members for one in found
+            left.key: left
+            for (member, _), found in sorted(tree.left_alone.items())
+            if member in members
+            for left in found
         }
         automated = {"prune": True, **({"selfHeal": True, "allowEmpty": True} if heals else {})}
         ignored = ("RespectIgnoreDifferences=true",) if left_alone else ()
@@ -155,7 +158,7 @@ class ArgoCD(GitopsTool):
             "project": tree.root,
             "source": {**_source(tree, path), "directory": {"recurse": True}},
             "syncPolicy": {"automated": automated, "syncOptions": [*_OPTIONS, *ignored], "retry": _RETRY},
-            **({"ignoreDifferences": [_ignored(one) for one in left_alone.values()]} if left_alone else {}),
+            **({"ignoreDifferences": [_ignored(left) for left in left_alone.values()]} if left_alone else {}),
         }
 
 
@@ -169,7 +172,7 @@ def _destination(tree: Tree, member: str, name: str = "name") -> dict[str, str]:
     return {"server" if "://" in called else name: called}
 
 
-def _ignored(one: LeftAlone) -> dict[str, Any]:
-    key = one.key
+def _ignored(left_alone: LeftAlone) -> dict[str, Any]:
+    key = left_alone.key
     found = {"group": key.group, "kind": key.kind, "name": key.name, "namespace": key.namespace}
-    return {**{field: value for field, value in found.items() if value}, "jsonPointers": one.pointers}
+    return {**{field: value for field, value in found.items() if value}, "jsonPointers": left_alone.pointers}

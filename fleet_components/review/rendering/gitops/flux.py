@@ -92,7 +92,7 @@ class Flux(GitopsTool):
                 "sourceRef": _source(tree),
                 "dependsOn": [{"name": name} for name in before],
                 **({"kubeConfig": {"secretRef": {"name": secret}}} if secret else {}),
-                **({"ignore": [_ignored(one) for one in left_alone]} if left_alone else {}),
+                **({"ignore": [_ignored(left) for left in left_alone]} if left_alone else {}),
             }
             yield found
             before = [found["metadata"]["name"]]
@@ -113,8 +113,11 @@ def _reference(revision: str) -> dict[str, str]:
     return {"name": revision} if revision.startswith("refs/") else {"branch": revision}
 
 
-def _ignored(one: LeftAlone) -> dict[str, Any]:
-    key = one.key
+def _ignored(left_alone: LeftAlone) -> dict[str, Any]:
+    key = left_alone.key
     found = {"group": key.group, "kind": key.kind, "name": key.name, "namespace": key.namespace}
     # The fields are regular expressions, matched as a whole.
-    return {"paths": one.pointers, "target": {field: re.escape(value) for field, value in found.items() if value}}
+    return {
+        "paths": left_alone.pointers,
+        "target": {field: re.escape(value) for field, value in found.items() if value},
+    }

@@ -129,10 +129,10 @@ class GitopsLayout(Layout):
         """Return the phases of each member that hold something, or did before: what leaves is pruned from there."""
         found = {member: set(numbers) for member, numbers in self._used.items()}
         plan = self._part.whole
-        for one in plan.past.standing:
-            key = one.key
+        for standing in plan.past.standing:
+            key = standing.key
             data = {"apiVersion": f"{key.group}/v1" if key.group else "v1", "kind": key.kind, "metadata": {}}
-            found.setdefault(one.cluster, set()).add(phase(Manifest(data)))
+            found.setdefault(standing.cluster, set()).add(phase(Manifest(data)))
         for member, numbers in () if self._waves else self._last.phases.items():
             found.setdefault(member, set()).update(numbers)
         lost = {name for name, state in plan.members.items() if state == LOST}

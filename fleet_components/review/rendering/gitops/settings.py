@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import MisfitError, decode, encode, one_of
+from fleet_components.model.codec import MisfitError, choice_of, decode, encode
 from fleet_components.model.problem import FleetError, Problem
 
 ARGOCD, FLUX = "argocd", "flux"
@@ -41,8 +41,8 @@ class GitopsSettings:
         omit_secrets: True to leave out Secrets, which something else brings.
     """
 
-    tool: str = attrs.field(metadata=one_of(*TOOLS))
-    topology: str = attrs.field(default=HUB, metadata=one_of(*TOPOLOGIES))
+    tool: str = attrs.field(metadata=choice_of(*TOOLS))
+    topology: str = attrs.field(default=HUB, metadata=choice_of(*TOPOLOGIES))
     repo: str = ""
     revision: str = "main"
     path: str = ""

@@ -32,8 +32,8 @@ def steps_of(waves: Sequence[PlanWave]) -> Steps:
         for before, after in pairwise(ordered):
             for member in after:
                 earlier[member].update(before)
-    moving = {one for wave in waves for members in wave.moves.values() for one in members}
-    emptied = {one for wave in waves for one in wave.members} - moving
+    moving = {text for wave in waves for members in wave.moves.values() for text in members}
+    emptied = {text for wave in waves for text in wave.members} - moving
     steps: list[tuple[str, ...]] = []
     left = set(moving)
     while left:
@@ -46,6 +46,8 @@ def steps_of(waves: Sequence[PlanWave]) -> Steps:
 
 
 def _opposite(members: set[str], groups: dict[str, list[tuple[str, ...]]]) -> Problem:
-    subjects = sorted(name for name, ordered in groups.items() if sum(bool(members & set(one)) for one in ordered) > 1)
+    subjects = sorted(
+        name for name, ordered in groups.items() if sum(bool(members & set(item)) for item in ordered) > 1
+    )
     what = f"move {few(sorted(members))} in opposite orders, and one sync brings all that a member gets"
     return Problem(f"{few(subjects)} {what}", hint=_HINT)

@@ -14,7 +14,7 @@ from fleet_components.model.release import Release
 from fleet_components.systems.karmada.model.release import Rule
 
 _DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}
-_ONE_MEMBER = {"clusterNames": ["member1"]}
+_SINGLE_MEMBER = {"clusterNames": ["member1"]}
 _OVERRIDERS = {"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 1}]}
 _AFFINITY = "labelSelector fieldSelector clusterNames exclude"
 _LISTS = ("plaintext", "imageOverrider", "commandOverrider", "argsOverrider", "labelsOverrider", "annotationsOverrider")
@@ -33,8 +33,8 @@ _EXAMPLES = {
     "fieldSelector.matchExpressions[].values": ["eu-west-1"],
     "clusterNames": ["member1"],
     "exclude": ["member1"],
-    "targetCluster": _ONE_MEMBER,
-    "targetClusters": _ONE_MEMBER,
+    "targetCluster": _SINGLE_MEMBER,
+    "targetClusters": _SINGLE_MEMBER,
     "resourceSelectors": [_DEPLOYMENT],
     "resourceSelectors[].apiVersion": "apps/v1",
     "resourceSelectors[].kind": "Deployment",
@@ -48,9 +48,9 @@ _EXAMPLES = {
     "failover.cluster": {"purgeMode": "Gracefully"},
     "statePreservation.rules[].aliasLabelName": "job-id",
     "statePreservation.rules[].jsonPath": "{.jobId}",
-    "spec.placement": {"clusterAffinity": _ONE_MEMBER},
-    "placement.clusterAffinity": _ONE_MEMBER,
-    "placement.clusterAffinities": [{"affinityName": "primary", **_ONE_MEMBER}],
+    "spec.placement": {"clusterAffinity": _SINGLE_MEMBER},
+    "placement.clusterAffinity": _SINGLE_MEMBER,
+    "placement.clusterAffinities": [{"affinityName": "primary", **_SINGLE_MEMBER}],
     "affinityName": "primary",
     "clusterTolerations[].key": "dedicated",
     "clusterTolerations[].operator": "Exists",
@@ -200,9 +200,9 @@ _ORDER = {
     "WorkloadRebalancer.spec": "workloads ttlSecondsAfterFinished",
 }
 
-_FORMER_PURGE_MODES = {"enum": ("Directly", "Gracefully", "Never", "Immediately", "Graciously")}
+_OLD_PURGE_MODES = {"enum": ("Directly", "Gracefully", "Never", "Immediately", "Graciously")}
 _EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
-    Rule.PURGE_MODES_RENAMED: {"purgeMode": _FORMER_PURGE_MODES},
+    Rule.PURGE_MODES_RENAMED: {"purgeMode": _OLD_PURGE_MODES},
 }
 """Attributes of fields in releases without a rule."""
 _ABSENT: Mapping[Rule, Mapping[str, None]] = {Rule.OVERFLOW: {"clusterAffinities[].overflowAffinities": None}}

@@ -65,6 +65,6 @@ def _operation(rule: Part, below: FieldPath, written: Mapping[str, Any]) -> Part
         pieces = [(("value", place), word, field) for place, word in enumerate(written.get("value") or ())]
     elif overrider == FIELD:
         forms = ("json", "yaml")
-        pieces = [((form, place), one, field) for form in forms for place, one in enumerate(written.get(form) or ())]
+        pieces = [((form, place), item, field) for form in forms for place, item in enumerate(written.get(form) or ())]
     part = rule.below(below, written, pieces[0][2] if len(pieces) == 1 else field)
-    return attrs.evolve(part, parts=tuple(part.below(*one) for one in pieces) if len(pieces) > 1 else ())
+    return attrs.evolve(part, parts=tuple(part.below(*piece) for piece in pieces) if len(pieces) > 1 else ())

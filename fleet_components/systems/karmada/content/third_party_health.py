@@ -29,7 +29,11 @@ _FAULTS_OF_USERS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff")
 def true_conditions(status: Status) -> list[tuple[str, str]]:
     """Return type and reason of the conditions that are true."""
     conditions = status.get("conditions") or ()
-    return [(str(one.get("type")), str(one.get("reason"))) for one in conditions if one.get("status") == "True"]
+    return [
+        (str(condition.get("type")), str(condition.get("reason")))
+        for condition in conditions
+        if condition.get("status") == "True"
+    ]
 
 
 def _ready(*reasons: str) -> Rule:
@@ -51,7 +55,7 @@ def _mpi(status: Status) -> bool:
 
 
 def _has(status: Status, kind: str) -> bool:
-    return any(kind == one for one, _ in true_conditions(status))
+    return any(kind == text for text, _ in true_conditions(status))
 
 
 def _notebook(status: Status) -> bool:

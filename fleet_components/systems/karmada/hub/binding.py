@@ -89,22 +89,22 @@ class Binding:
     @property
     def tasks(self) -> dict[str, EvictionTask]:
         """Eviction tasks by the member that the template leaves."""
-        return {one["fromCluster"]: _task(one) for one in self.spec.get("gracefulEvictionTasks") or ()}
+        return {item["fromCluster"]: _task(item) for item in self.spec.get("gracefulEvictionTasks") or ()}
 
     @property
     def required_by(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
         """Replicas by member of each binding that needs the template, by namespace and name of that binding."""
         return {
-            (one.get("namespace") or "", one["name"]): {
-                member["name"]: member.get("replicas") or 0 for member in one.get("clusters") or ()
+            (item.get("namespace") or "", item["name"]): {
+                member["name"]: member.get("replicas") or 0 for member in item.get("clusters") or ()
             }
-            for one in self.spec.get("requiredBy") or ()
+            for item in self.spec.get("requiredBy") or ()
         }
 
     @cached_property
     def reported(self) -> Mapping[str, Mapping[str, Any]]:
         """The report on the copy on each member that has a Work."""
-        return {one["clusterName"]: one for one in self.status.get("aggregatedStatus") or ()}
+        return {status["clusterName"]: status for status in self.status.get("aggregatedStatus") or ()}
 
     @property
     def scheduled(self) -> datetime | None:
@@ -119,7 +119,9 @@ class Binding:
     @property
     def failing(self) -> bool:
         """True if the last scheduling has failed so that it is tried again."""
-        condition = next((one for one in self.status.get("conditions") or () if one["type"] == "Scheduled"), None)
+        condition = next(
+            (status for status in self.status.get("conditions") or () if status["type"] == "Scheduled"), None
+        )
         return condition is not None and condition["status"] != "True" and condition.get("reason") != NO_FIT
 
 

@@ -29,7 +29,7 @@ from fleet_components.systems.karmada.plan.overrides import PolicyOverrides
 from fleet_components.systems.karmada.plan.place import shares_of
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 
-_MOST_TOLD = 400
+_MOST_NAMED = 400
 """Number of characters that are kept of why a member did not take what it was sent."""
 
 
@@ -192,7 +192,7 @@ class Copies:
         message may quote.
         """
         secret = is_secret(self.bound.subject.manifest.data)
-        return "" if secret else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_TOLD])
+        return "" if secret else visible(" ".join(str(item.get("appliedMessage") or "").split())[:_MOST_NAMED])
 
     def _before_failure(self, name: str) -> Done | None:
         """Return what runs where an override fails: what the Work had before."""

@@ -58,7 +58,7 @@ def as_written(data: Object) -> dict[str, Any]:
     given = stripped["metadata"]
     labels = {key: value for key, value in (given.get("labels") or {}).items() if not _is_mark(key)}
     annotations = {key: value for key, value in (given.get("annotations") or {}).items() if key not in _ANNOTATIONS}
-    finalizers = [one for one in given.get("finalizers") or () if not one.startswith(_FINALIZER)]
+    finalizers = [item for item in given.get("finalizers") or () if not item.startswith(_FINALIZER)]
     parts = {**given, "labels": labels, "annotations": annotations, "finalizers": finalizers}
     metadata = {key: parts[key] for key in _KEPT if parts.get(key)}
     head = {"apiVersion": stripped["apiVersion"], "kind": stripped["kind"], "metadata": metadata}

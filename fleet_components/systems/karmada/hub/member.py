@@ -41,7 +41,7 @@ def _status(status: Mapping[str, Any]) -> dict[str, Any]:
             "status": condition["status"],
             "reason": condition.get("reason", ""),
         }
-        for condition in sorted(status.get("conditions") or (), key=lambda one: str(one["type"]))
+        for condition in sorted(status.get("conditions") or (), key=lambda item: str(item["type"]))
         if condition["type"] in _CONDITIONS
     ]
     served = [
@@ -58,7 +58,7 @@ def _status(status: Mapping[str, Any]) -> dict[str, Any]:
 def _resources(resources: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(
         ({"name": resource["name"], "kind": resource["kind"]} for resource in resources),
-        key=lambda one: str(one["name"]),
+        key=lambda data: str(data["name"]),
     )
 
 
@@ -66,5 +66,5 @@ def _is_default(models: Sequence[Mapping[str, Any]] | None) -> bool:
     """Return whether the resource models are those that every joined member gets."""
     if not models:
         return False
-    given = [(one["grade"], {part["name"]: str(part["min"]) for part in one["ranges"]}) for one in models]
+    given = [(data["grade"], {part["name"]: str(part["min"]) for part in data["ranges"]}) for data in models]
     return given == [(model.grade, dict(model.minimum)) for model in DEFAULT_MODELS]

@@ -43,9 +43,9 @@ def _pending(reading: Reading) -> Iterator[str]:
 
 def _overridden(reading: Reading) -> Iterator[str]:
     found = [
-        one.bound.binding.template
-        for one in reading.copies.values()
-        if one.in_force.numbers and is_outlined(one.bound.subject.manifest.data)
+        copy.bound.binding.template
+        for copy in reading.copies.values()
+        if copy.in_force.numbers and is_outlined(copy.bound.subject.manifest.data)
     ]
     if found:
         which = count(len(found), "Secret")
@@ -68,18 +68,18 @@ def _bindings(reading: Reading) -> Iterator[str]:
             yield f"scheduling of {key} is suspended on its binding, which a plan does not know"
         if (name := binding.spec.get("schedulerName")) not in (None, "", "default-scheduler"):
             yield f"{key} is scheduled by {name}, whose rules a plan does not know"
-    for one in reading.copies.values():
-        template = one.bound.binding.template
-        if members := one.leftovers:
+    for copy in reading.copies.values():
+        template = copy.bound.binding.template
+        if members := copy.leftovers:
             yield f"{template} is being removed from {few(members)}"
-        if members := one.untold:
+        if members := copy.untold:
             yield f"what runs of {template} on {few(members)} is not known: it changed while dispatching was suspended"
-        failing = [name for name, item in one.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
-        if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
+        failing = [name for name, item in copy.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
+        if failing and (copy.bound.state.spec.get("failover") or {}).get("application"):
             yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
-        if one.unlike and not one.works:
-            hidden = is_outlined(one.bound.subject.manifest.data)
+        if copy.unlike and not copy.works:
+            hidden = is_outlined(copy.bound.subject.manifest.data)
             why = "without --secrets, Works that hold a Secret are not read" if hidden else "its Works were not read"
             yield f"members may run another version of {template}: {why}"
-        if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):
-            yield f"the control plane counts {counted} replicas of {template}, a plan {one.bound.replicas}"
+        if copy.bound.replicas != (counted := copy.bound.binding.spec.get("replicas") or 0):
+            yield f"the control plane counts {counted} replicas of {template}, a plan {copy.bound.replicas}"

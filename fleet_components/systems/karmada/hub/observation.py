@@ -18,14 +18,14 @@ def karmada_observation(listing: Listing) -> Observation:
         FleetError: an object of the control plane cannot be read.
     """
     reading = reading_of(listing)
-    subjects = (*(one.observed for one in reading.copies.values()), *reading.unbound)
+    subjects = (*(copy.observed for copy in reading.copies.values()), *reading.unbound)
     return Observation(
         system=listing.system,
         as_of=listing.as_of,
         members=reading.members,
         policies=reading.policies,
         objects=reading.objects,
-        subjects=tuple(sorted(subjects, key=lambda one: one.name)),
+        subjects=tuple(sorted(subjects, key=lambda subject: subject.name)),
         waiting=reading.templates.waiting,
         unanswered=reading.unanswered,
         unknown=tuple(f"{TEMPLATE_KIND}/{template_name(key)}" for key in reading.unknown),

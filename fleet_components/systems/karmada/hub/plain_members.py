@@ -135,7 +135,7 @@ def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mappin
 
 def _place(facts: ClusterFacts) -> Iterator[tuple[str, Any]]:
     labels = [amounts_at(node, "metadata", "labels") for node in facts.nodes]
-    regions, zones = ({str(one[key]) for one in labels if one.get(key)} for key in (_REGION, _ZONE))
+    regions, zones = ({str(label[key]) for label in labels if label.get(key)} for key in (_REGION, _ZONE))
     providers = {str(value_at(node, ("spec", "providerID")) or "").partition(":")[0] for node in facts.nodes} - {""}
     if len(providers) == 1:
         yield "provider", providers.pop()

@@ -70,13 +70,13 @@ def _selected(listing: Listing) -> Iterator[tuple[str, str, str]]:
 
 
 def _bound(listing: Listing) -> Iterator[tuple[str, str, str]]:
-    for binding in (Binding(one) for kind in BINDINGS for one in listing.all(kind, WORK_GROUP)):
+    for binding in (Binding(data) for kind in BINDINGS for data in listing.all(kind, WORK_GROUP)):
         yield binding.api_version, binding.template.kind, binding.template.namespace
 
 
 def _works(listing: Listing) -> Iterator[Query]:
     """Yield requests for the Works of the bindings whose members may run something else than the template now."""
     served = listing.served.get((WORK_GROUP, WORK))
-    marks = {one.bound.binding.mark for one in reading_of(listing).unclear} if served else set()
+    marks = {copies.bound.binding.mark for copies in reading_of(listing).unclear} if served else set()
     for mark in sorted(filter(None, marks)):
         yield Query(served.api_version if served else "", WORK, label=mark)

@@ -70,7 +70,7 @@ class Reading:
     @cached_property
     def bindings(self) -> Mapping[ObjectKey, Binding]:
         """The bindings by the key of their template."""
-        found = (Binding(one) for kind in BINDINGS for one in self.listing.all(kind, WORK_GROUP))
+        found = (Binding(data) for kind in BINDINGS for data in self.listing.all(kind, WORK_GROUP))
         return {binding.template: binding for binding in found}
 
     @cached_property
@@ -81,16 +81,16 @@ class Reading:
     @cached_property
     def policies(self) -> tuple[Object, ...]:
         """All that steers the control plane, as users have written it, with the settings that can be told of it."""
-        given = [one for one in self.listing if Manifest(one).group in STEERING and not is_leaving(one)]
-        written = [as_written(one) for one in given]
+        given = [data for data in self.listing if Manifest(data).group in STEERING and not is_leaving(data)]
+        written = [as_written(data) for data in given]
         shown = written if self.listing.secrets else map(redacted_policy, written)
         settings = settings_of(self.bindings.values(), self.workloads)
-        return tuple(sorted((*shown, settings), key=lambda one: Manifest(one).key))
+        return tuple(sorted((*shown, settings), key=lambda data: Manifest(data).key))
 
     @cached_property
     def workloads(self) -> tuple[CustomWorkload, ...]:
         """The custom workload kinds, as far as bindings tell where they have their replicas."""
-        templates = {key: one for key in self.bindings if (one := self.listing.object(key))}
+        templates = {key: data for key in self.bindings if (data := self.listing.object(key))}
         return tuple(workloads_of(self.bindings.values(), templates))
 
     @cached_property
@@ -119,7 +119,7 @@ class Reading:
     @cached_property
     def leaving(self) -> tuple[Object, ...]:
         """Policies and templates that are being deleted."""
-        return tuple(one for one in self.listing if is_leaving(one) and Manifest(one).group != WORK_GROUP)
+        return tuple(data for data in self.listing if is_leaving(data) and Manifest(data).group != WORK_GROUP)
 
     @cached_property
     def objects(self) -> tuple[Object, ...]:
@@ -200,7 +200,7 @@ class Reading:
         """Templates of which members may run another content than the one now, and whose Works may be asked for."""
         hidden = () if self.listing.secrets else ("Secret",)
         return tuple(
-            one for one in self.copies.values() if one.unlike and one.bound.binding.template.kind not in hidden
+            copy for copy in self.copies.values() if copy.unlike and copy.bound.binding.template.kind not in hidden
         )
 
     def subject(self, workload: TemplateWorkload, states: Mapping[str, TemplateState]) -> TemplateSubject:
@@ -217,7 +217,7 @@ class Reading:
 
         A lazy policy has claimed them, or the override policies are missing that theirs waits for.
         """
-        states = {key: one.bound.state for key, one in self.copies.items()}
+        states = {key: copy.bound.state for key, copy in self.copies.items()}
         found = []
         for workload in self.templates.workloads:
             original = self.listing.object(workload.manifest.key)
@@ -229,8 +229,8 @@ class Reading:
     def pending(self) -> Iterator[TemplateWorkload]:
         """Templates that a policy selects and that are still to get a binding."""
         known = {
-            *(one.bound.subject.name for one in self.copies.values()),
-            *(one.name for one in self.unbound),
+            *(copy.bound.subject.name for copy in self.copies.values()),
+            *(observed_subject.name for observed_subject in self.unbound),
         }
         return (workload for workload in self.templates.workloads if f"{TEMPLATE_KIND}/{workload.key}" not in known)
 
@@ -245,9 +245,9 @@ class Reading:
         triggered, scheduled = binding.triggered, binding.scheduled
         if triggered is None or scheduled is None or scheduled < triggered:
             return ()
-        rebalancers = {one["metadata"]["name"]: one for one in self.listing.all(REBALANCER)}
+        rebalancers = {data["metadata"]["name"]: data for data in self.listing.all(REBALANCER)}
         asking = (rebalancers[name] for name in workload.rebalances if name in rebalancers)
-        created = {one["metadata"]["name"]: read_time(one["metadata"].get("creationTimestamp")) for one in asking}
+        created = {data["metadata"]["name"]: read_time(data["metadata"].get("creationTimestamp")) for data in asking}
         return tuple(sorted(name for name, time in created.items() if time is None or time <= triggered))
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import below, checked, decode, encode, in_reach, one_of, out_of_range, ranged
+from fleet_components.model.codec import below, checked, choice_of, decode, encode, in_reach, out_of_range, ranged
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.systems.karmada.model.policy import DIRECTLY, GRACEFULLY, Placement
 
@@ -47,7 +47,7 @@ class EvictionTask:
         created: creation time, as an RFC 3339 time; empty if not recorded.
     """
 
-    purge_mode: str = attrs.field(default=GRACEFULLY, metadata=one_of(GRACEFULLY, DIRECTLY, "Never"))
+    purge_mode: str = attrs.field(default=GRACEFULLY, metadata=choice_of(GRACEFULLY, DIRECTLY, "Never"))
     replicas: int | None = attrs.field(default=None, metadata=ranged(0))
     reason: str = ""
     producer: str = ""

@@ -190,8 +190,8 @@ class Tolerations:
     @cached_property
     def _asking(self) -> dict[tuple[str, str | None], list[int]]:
         found: dict[tuple[str, str | None], list[int]] = defaultdict(list)
-        for position, one in enumerate(self.tolerations):
-            found[one.key, None if one.operator == "Exists" else one.value].append(position)
+        for position, toleration in enumerate(self.tolerations):
+            found[toleration.key, None if toleration.operator == "Exists" else toleration.value].append(position)
         return dict(found)
 
 
@@ -260,8 +260,8 @@ class DecisionConditions(Typed):
 
 def purge_mode_of(written: str) -> str:
     """Return a purge mode by its name of 1.19; releases before it have two names more."""
-    former = {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}
-    return former.get(written, written) if isinstance(written, str) else written
+    renamed = {"Immediately": DIRECTLY, "Graciously": GRACEFULLY}
+    return renamed.get(written, written) if isinstance(written, str) else written
 
 
 @attrs.frozen

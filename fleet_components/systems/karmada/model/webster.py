@@ -52,7 +52,7 @@ def larger_names_first(uid: str) -> bool:
 def turned(uid: str) -> str:
     """Return a uid with which ties between names go the other way."""
     # The prime is odd, so that each byte counts with its lowest bit.
-    return f"{uid}a" if uid else next(one for one in ("a", "b") if larger_names_first(one))
+    return f"{uid}a" if uid else next(text for text in ("a", "b") if larger_names_first(text))
 
 
 def _certain_seats(total: int, votes: list[float]) -> list[int]:

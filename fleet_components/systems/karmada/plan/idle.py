@@ -34,14 +34,14 @@ def idle_rules(templates: Templates, subjects: Iterable[Decided], inventory: Inv
 
 def _trials(templates: Templates, subjects: Iterable[Decided]) -> Iterator[TemplateTrial]:
     """Yield the templates whose content is known, each with the members of those that need it."""
-    decided = {one.subject.key: one for one in subjects if isinstance(one.subject, TemplateSubject)}
+    decided = {item.subject.key: item for item in subjects if isinstance(item.subject, TemplateSubject)}
     along: dict[str, frozenset[str]] = {}
     for workload in templates.workloads:  # what needs others comes before them
-        one = decided.get(workload.key)
-        if one is None or one.record.revision not in one.record.contents:
+        item = decided.get(workload.key)
+        if item is None or item.record.revision not in item.record.contents:
             continue
         theirs = frozenset[str]().union(*(along.get(parent, ()) for parent in workload.needed_by))
-        subject: Any = one.subject
-        trial = TemplateTrial(subject, one.outcome, theirs)
+        subject: Any = item.subject
+        trial = TemplateTrial(subject, item.outcome, theirs)
         along[workload.key] = frozenset(member.name for member in trial.members)
         yield trial

@@ -78,7 +78,7 @@ class PolicyOverrides(Overrides):
         alike = canonical(objects), canonical(rules)
         if alike not in self._made:
             made = apply_rules(objects, rules, member, self.claimed_by)
-            if any(one.problem for one in made):
+            if any(overridden.problem for overridden in made):
                 return made  # it names the member
             self._made[alike] = made
         return self._made[alike]

@@ -41,7 +41,7 @@ def _located(decided: Decided, member: str, share: Share, what: str) -> Problem:
     """Return a problem of the rule that sets the replicas on a member."""
     subject: Any = decided.subject
     shape = shape_in(decided.record.contents[share.revision])
-    overrides: dict[str, Manifest] = {str(one.key): one for one in subject.override_manifests}
+    overrides: dict[str, Manifest] = {str(manifest.key): manifest for manifest in subject.override_manifests}
     for deviation in subject.deviations(decided.record, member, share) or ():
         for field in deviation.fields:
             if shape and field.difference.path == shape.replicas:

@@ -107,7 +107,7 @@ def _takes_all(placement: Placement, candidates: Mask) -> bool:
     """Return whether all candidates are chosen, whichever has the object."""
     if not placement.spread_constraints or ignores_constraints(placement):
         return True
-    bounds = {one.spread_by_field: one for one in placement.spread_constraints}
+    bounds = {constraint.spread_by_field: constraint for constraint in placement.spread_constraints}
     only = bounds.get("cluster")
     if only is None or len(bounds) > 1:
         return False

@@ -81,10 +81,10 @@ class Policies:
         """Return the policies with a change of one of them."""
         return Policies(
             tuple(
-                PropagationPolicy.from_manifest(attrs.evolve(one.manifest, data=edit.on(one.manifest.data)))
-                if one.key == key
-                else one
-                for one in self.propagation
+                PropagationPolicy.from_manifest(attrs.evolve(policy.manifest, data=edit.on(policy.manifest.data)))
+                if policy.key == key
+                else policy
+                for policy in self.propagation
             ),
             self.overrides,
             self.settings,
@@ -264,10 +264,10 @@ class TemplateSubject(Subject[TemplateRecord]):
         claim, index = outcome.record.memory.claim, self.policies.index
         owner = index.named(claim.policy) if claim.policy else None
         concerned = {policy.key: policy for policy in (*index.candidates(self.matched), *([owner] if owner else []))}
-        others = (one for one in index.best_first if one.key not in concerned and self._reaches(one.key))
-        told = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
+        others = (item for item in index.best_first if item.key not in concerned and self._reaches(item.key))
+        listed = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
         claims = Claims({template_key(self.manifest): claim})
-        return explain_match(self.matched, told, claims, self.policies.override_index.keys)
+        return explain_match(self.matched, listed, claims, self.policies.override_index.keys)
 
     def _reaches(self, policy: PolicyKey) -> bool:
         """Return whether a policy could select the object at all: one of another namespace never does."""

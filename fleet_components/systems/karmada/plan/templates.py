@@ -163,7 +163,7 @@ def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Col
         reader.policies,
         reader.unclaimed,
         reader.waiting(),
-        (*reader.in_vain(), *reader.unwatched(), *reader.undivided()),
+        (*reader.without_effect(), *reader.unwatched(), *reader.undivided()),
         tuple(reader.without_priority()),
         tuple(reader.claimed_twice()),
     )
@@ -335,7 +335,7 @@ class _Reading:
                 path = ("spec", "schedulePriority", "priorityClassName")
                 yield policy.manifest.problem(what, path, "add it to the manifests, or take schedulePriority out")
 
-    def in_vain(self) -> Iterator[Problem]:
+    def without_effect(self) -> Iterator[Problem]:
         """Yield policies and selectors of namespaces and kinds of which Karmada propagates nothing."""
         policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
         for policy in policies:

@@ -86,9 +86,9 @@ class TemplateTrial(Trial):
         made = tuple(result.data for result in results if result.data is not None)
         return tuple(map(without_empty_words, TemplateRecord.opened(made)))
 
-    def alike_objects(self, one: Object | None, other: Object | None) -> bool:
+    def alike_objects(self, value: Object | None, other: Object | None) -> bool:
         """Return whether two forms of the object differ in no more than empty commands and args."""
-        first, second = (data and without_empty_words(data) for data in (one, other))
+        first, second = (data and without_empty_words(data) for data in (value, other))
         return first == second
 
     def unchanged(self, part: Part, data: Mapping[str, Any]) -> Unchanged:
@@ -139,7 +139,7 @@ class TemplateTrial(Trial):
 def may_choose(placement: Placement, cluster: Cluster) -> bool:
     """Return whether the affinities of a placement let it choose a member, whatever its state."""
     groups = placement.cluster_affinities
-    every = [*groups, *(one for group in groups for one in group.overflow_affinities)]
+    every = [*groups, *(affinity for group in groups for affinity in group.overflow_affinities)]
     if not every:
         return placement.cluster_affinity is None or placement.cluster_affinity.matches(cluster)
-    return any(one.matches(cluster) for one in every)
+    return any(cluster_affinity.matches(cluster) for cluster_affinity in every)

@@ -11,7 +11,7 @@ from fleet_components.model.text import Vocabulary
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.source import Source
-from fleet_components.plan.vain import Vain, meant, problems_of
+from fleet_components.plan.vain import NoMatch, meant, problems_of
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,
@@ -60,25 +60,25 @@ def in_requests(
             yield from problems_of(health.manifest, members.one((*path, "cluster"), seen.cluster))
 
 
-def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObjects) -> Iterator[Vain]:
+def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObjects) -> Iterator[NoMatch]:
     wanted = [_wanted(selector) for selector in policy.spec.resource_selectors]
-    outside = {index for index, one in enumerate(wanted) if policy.key.namespace and objects.is_cluster_scoped(one)}
+    outside = {index for index, asked in enumerate(wanted) if policy.key.namespace and objects.is_cluster_scoped(asked)}
     for index in sorted(outside):
         what = f"a {policy.key.kind} never selects a cluster-scoped kind such as {wanted[index].kind}"
-        yield Vain(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
+        yield NoMatch(("spec", "resourceSelectors", index), what, f"use a Cluster{policy.key.kind}")
     if outside and len(outside) == len(wanted):
         return
     if policy.key.namespace and not objects.catalogue.contents(policy.key.namespace):
-        yield Vain(("metadata", "namespace"), *objects.nothing_in(policy.key.namespace, wanted))
+        yield NoMatch(("metadata", "namespace"), *objects.nothing_in(policy.key.namespace, wanted))
         return
-    for index, one in enumerate(wanted):
+    for index, asked in enumerate(wanted):
         path: FieldPath = ("spec", "resourceSelectors", index)
         if index in outside:
             continue
-        if one.namespace and not objects.catalogue.contents(one.namespace):
-            yield Vain((*path, "namespace"), *objects.nothing_in(one.namespace, (one,)))
-        elif not any(objects.found(one)):
-            yield Vain((*path, "name") if one.name else path, *objects.missing(one))
+        if asked.namespace and not objects.catalogue.contents(asked.namespace):
+            yield NoMatch((*path, "namespace"), *objects.nothing_in(asked.namespace, (asked,)))
+        elif not any(objects.found(asked)):
+            yield NoMatch((*path, "name") if asked.name else path, *objects.missing(asked))
 
 
 def _wanted(selector: ResourceSelector) -> AskedFor:
@@ -93,7 +93,7 @@ def _wanted(selector: ResourceSelector) -> AskedFor:
     )
 
 
-def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]:
+def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[NoMatch]:
     yield from members.affinity((*_PLACEMENT, "clusterAffinity"), placement.cluster_affinity)
     for index, group in enumerate(placement.cluster_affinities):
         path: FieldPath = (*_PLACEMENT, "clusterAffinities", index)
@@ -113,7 +113,7 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]
         yield from members.affinity(path, rule.target_cluster)
 
 
-def _of_groups(placement: Placement) -> Iterator[Vain]:
+def _of_groups(placement: Placement) -> Iterator[NoMatch]:
     """Yield a spread constraint that lets nothing be selected, since it has no ``maxGroups``.
 
     Source: karmada-io/karmada 1.19, pkg/scheduler/core/spreadconstraint: the field has no default, and counts as 0.
@@ -126,7 +126,7 @@ def _of_groups(placement: Placement) -> Iterator[Vain]:
         if constraint.spread_by_field == counts and not constraint.max_groups:
             path: FieldPath = (*_PLACEMENT, "spreadConstraints", index)
             what = f"selects no {counts}: maxGroups is missing, and counts as 0"
-            yield Vain(path, what, f"write maxGroups: {max(1, constraint.min_groups)} or more")
+            yield NoMatch(path, what, f"write maxGroups: {max(1, constraint.min_groups)} or more")
 
 
 def without_apis(source: Source, templates: Templates) -> Iterator[Problem]:
@@ -150,17 +150,17 @@ def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Voca
     return {place: Vocabulary(names) for place, names in found.items()}
 
 
-def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Vocabulary]) -> Iterator[Vain]:
+def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Vocabulary]) -> Iterator[NoMatch]:
     """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as itself."""
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
     known = overrides.get((kind, policy.key.namespace), _NONE)
     for index, name in enumerate(policy.spec.dependent_overrides):
         if name not in known:
             hint = f"what it selects waits for it; {meant(name, known, 'there is')}"
-            yield Vain(("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint)
+            yield NoMatch(("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint)
 
 
-def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]:
+def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[NoMatch]:
     """Yield what the rules ask of members in vain.
 
     The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one rule.
@@ -171,16 +171,16 @@ def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]
         yield from members.affinity(("spec", "targetCluster"), override.spec.target_cluster)
 
 
-def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[Vain]:
+def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[NoMatch]:
     """Yield an object that is missing or that a placement has; an unclaimed object is reported as such elsewhere."""
     manifest = objects.catalogue.get(key)
     if manifest is None:
         wanted = AskedFor(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
         near = objects.near(wanted)
-        yield Vain(
+        yield NoMatch(
             path,
             f"there is no {key}",
             f"{near}{' else' if near.endswith('?') else '; else'} take it out" if near else "take it out",
         )
     elif template_name(manifest) not in templates.keys and manifest not in templates.unclaimed:
-        yield Vain(path, f"no policy of Karmada has {key}, a placement has it", "take it out")
+        yield NoMatch(path, f"no policy of Karmada has {key}, a placement has it", "take it out")

@@ -33,7 +33,7 @@ def unserved(subjects: Iterable[Decided], catalogue: Catalogue, inventory: Inven
             for name in _lacking(decided, manifest, inventory):
                 lacking[manifest.api_version, manifest.kind].add(name)
                 first.setdefault((manifest.api_version, manifest.kind), decided.subject.manifest)
-    definitions = {provided(one): one for one in catalogue.manifests} if lacking else {}
+    definitions = {provided(item): item for item in catalogue.manifests} if lacking else {}
     for (version, kind), members in lacking.items():
         manifest = first[version, kind]
         wanted = definition_of(manifest.group, kind)

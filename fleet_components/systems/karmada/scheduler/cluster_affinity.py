@@ -45,7 +45,7 @@ class ClusterAffinity(Filter[KarmadaState]):
     def stopping(self, state: KarmadaState, position: int) -> Iterable[Ladder]:
         """Yield that the member does not match the only affinity that selects it, or is excluded."""
         cluster = state.inventory.clusters[position]
-        selecting = [one for one in _written(state) if has(matching(state.inventory, one[1]), position)]
+        selecting = [pair for pair in _written(state) if has(matching(state.inventory, pair[1]), position)]
         field, affinity = selecting[0] if selecting else (_SINGLE, policy.ClusterAffinity())
         if len(selecting) > 1:
             return
@@ -89,13 +89,13 @@ def _to_match_fields(cluster: Cluster, fields: policy.FieldSelector | None) -> E
     for key, asked in _by_key(fields).items():
         if policy.FieldSelector(asked).matches(cluster):
             continue
-        values = [value for one in asked for value in one.values]
+        values = [value for requirement in asked for value in requirement.values]
         tried = [
             *(set_field(cluster, key, value) for value in values),
             unset_field(cluster, key),
             set_field(cluster, key, _ANY),
         ]
-        found = next((one for one in tried if policy.FieldSelector(asked).matches(_with_field(cluster, one))), None)
+        found = next((edit for edit in tried if policy.FieldSelector(asked).matches(_with_field(cluster, edit))), None)
         if found is None:
             return None
         edits.append(found)
@@ -105,9 +105,9 @@ def _to_match_fields(cluster: Cluster, fields: policy.FieldSelector | None) -> E
 def _to_miss_fields(cluster: Cluster, affinity: policy.ClusterAffinity) -> Iterator[Edits]:
     """Yield for each field the first value with which a member does not meet a selector."""
     for key, asked in _by_key(affinity.field_selector).items():
-        values = [*(value for one in asked for value in one.values), _ANY]
+        values = [*(value for requirement in asked for value in requirement.values), _ANY]
         tried = [unset_field(cluster, key), *(set_field(cluster, key, value) for value in values)]
-        for edit in [one for one in tried if not policy.FieldSelector(asked).matches(_with_field(cluster, one))][:1]:
+        for edit in [item for item in tried if not policy.FieldSelector(asked).matches(_with_field(cluster, item))][:1]:
             yield (edit,)
 
 

@@ -17,7 +17,7 @@ from fleet_components.model.quantity import parse_quantity
 from fleet_components.systems.karmada.model.resource_models import DEFAULT_MODELS
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
-_ONE, _MILLI = 10**9, 10**6
+_SINGLE, _MILLI = 10**9, 10**6
 # Kubernetes' default, which Karmada takes for every simulated node whatever runs on it (``buildModelNodes``).
 _MAX_PODS_PER_NODE = 110
 _NODE_RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -111,7 +111,7 @@ def free_amount(summary: ResourceSummary, name: str) -> int:
 
 def _whole(nano: int, name: str) -> int:
     """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does, and within 64 bits."""
-    return max(-_MAX_INT64, min(-(-nano // (_MILLI if name == "cpu" else _ONE)), _MAX_INT64))
+    return max(-_MAX_INT64, min(-(-nano // (_MILLI if name == "cpu" else _SINGLE)), _MAX_INT64))
 
 
 def _nano(amount: str | None) -> int:

@@ -98,8 +98,8 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
             assignment = place(profile, attrs.evolve(state, group=terms[index]))
         except Failure as failure:
             failures.append(failure)
-            said = f"failed to schedule {state.template.binding} with clusterAffiliates index({index}): {failure}"
-            attempts.append(Attempt(error=said))
+            message = f"failed to schedule {state.template.binding} with clusterAffiliates index({index}): {failure}"
+            attempts.append(Attempt(error=message))
         else:
             return GroupsResult((*attempts, _success(state, assignment)), assignment, terms[index].affinity_name)
     # Only for this failure does Karmada write a result and record the first error once more; others return before

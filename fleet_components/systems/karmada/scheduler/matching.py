@@ -210,14 +210,14 @@ class _Detector:
             if claim.policy == key:
                 self._release(name)
 
-    def _between(self, policy: PropagationPolicy, former: int) -> list[PropagationPolicy]:
+    def _between(self, policy: PropagationPolicy, old_priority: int) -> list[PropagationPolicy]:
         """Return the Always policies that may preempt now that this policy's priority was lowered, highest first."""
         others = [
             other
             for other in self.hub.policies
             if (other.key.kind, other.key.namespace) == (policy.key.kind, policy.key.namespace)
             and other.spec.preemption == "Always"
-            and policy.spec.priority < other.spec.priority < former
+            and policy.spec.priority < other.spec.priority < old_priority
         ]
         return sorted(others, key=lambda other: (-other.spec.priority, other.key))
 

@@ -33,7 +33,7 @@ def less_room(cluster: Cluster, requests: Mapping[str, str] | None) -> Iterator[
     if summary is None:
         return
     fits = {name: max(0, free_amount(summary, name)) // amount for name, amount in taken.items()}
-    name = min(fits, key=lambda one: fits[one])
+    name = min(fits, key=lambda fit: fits[fit])
     for number in range(min(fits[name], _MOST) - 1, -1, -1):
         yield (_changed(cluster, name, number * taken[name] - free_amount(summary, name)),)
 
@@ -44,7 +44,7 @@ def _countable(cluster: Cluster) -> ResourceSummary | None:
     if summary is None or summary.nodes_by_grade:
         return None
     amounts = (summary.allocatable, summary.allocated, summary.allocating)
-    return summary if all(map(is_quantity, chain.from_iterable(one.values() for one in amounts))) else None
+    return summary if all(map(is_quantity, chain.from_iterable(amount.values() for amount in amounts))) else None
 
 
 def _taken(requests: Mapping[str, str] | None) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleet_components.admission.overlay import Overlay, without
 from fleet_components.model.release import Release
-from fleet_components.systems.kubefleet.admission.rules import ALL_IN_ONE_RULES, HINTS, RULES, SCHEMA_RULES
+from fleet_components.systems.kubefleet.admission.rules import HINTS, RULES, SCHEMA_RULES, SINGLE_SELECTOR_RULES
 from fleet_components.systems.kubefleet.model.release import Rule
 
 _CLUSTER_LABELS = {"matchLabels": {"env": "prod"}}
@@ -176,7 +176,7 @@ _EARLIER: Mapping[Rule, Mapping[str, Mapping[str, Any]]] = {
 }
 """Attributes of fields in releases without a rule."""
 _LACKING: Mapping[Rule, Mapping[str, str]] = {
-    Rule.SELECTORS_OF_NAMESPACE_IN_V1: dict.fromkeys(ALL_IN_ONE_RULES, "v1"),
+    Rule.SELECTORS_OF_NAMESPACE_IN_V1: dict.fromkeys(SINGLE_SELECTOR_RULES, "v1"),
     Rule.PLACEMENTS_CHECKED_BY_SCHEMA: dict.fromkeys(SCHEMA_RULES, ""),
 }
 """Rules of definitions that releases without a rule lack, by message, with the version that lacks them."""

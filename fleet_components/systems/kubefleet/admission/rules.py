@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet_components.admission.schema import Rule, rule, transition
 
-_ALL_IN_ONE = "NamespaceWithResourceSelectors"
+_SINGLE_SELECTOR = "NamespaceWithResourceSelectors"
 _PERCENT = "^(100|[0-9]{1,2})%$"
 _WAIT = "write, for example, {type: TimedWait, waitTime: 1h} or {type: Approval}"
 
@@ -21,17 +21,17 @@ def _namespaces(spec: Any) -> list[Any]:
     return [it for it in terms if (it["group"], it["version"], it["kind"]) == ("", "v1", "Namespace")]
 
 
-def _all_in_one(spec: Any) -> list[Any]:
-    return [term for term in _namespaces(spec) if term.get("selectionScope") == _ALL_IN_ONE]
+def _single_selector(spec: Any) -> list[Any]:
+    return [term for term in _namespaces(spec) if term.get("selectionScope") == _SINGLE_SELECTOR]
 
 
 def _by_name(spec: Any) -> bool:
-    terms = _all_in_one(spec)
+    terms = _single_selector(spec)
     named = [term for term in terms if term.get("name") and "labelSelector" not in term]
     return not terms or len(named) == 1
 
 
-def _one_namespace_when_accessible(spec: Any) -> bool:
+def _single_namespace_when_accessible(spec: Any) -> bool:
     namespaces = [term for term in spec["resourceSelectors"] if term["kind"] == "Namespace"]
     return spec["statusReportingScope"] != "NamespaceAccessible" or len(namespaces) == 1
 
@@ -71,15 +71,15 @@ _PLACEMENT = (
     rule(
         "when statusReportingScope is NamespaceAccessible, exactly one resourceSelector with kind 'Namespace' is "
         "required",
-        _one_namespace_when_accessible,
+        _single_namespace_when_accessible,
         "select one namespace, or write statusReportingScope: ClusterScopeOnly",
     ),
 )
 
-_ALL_IN_ONE_RULES = (
+_SINGLE_SELECTOR_RULES = (
     rule(
         "only one namespace selector with NamespaceWithResourceSelectors mode is allowed",
-        lambda it: len(_all_in_one(it)) <= 1,
+        lambda it: len(_single_selector(it)) <= 1,
         "one placement a namespace",
     ),
     rule(
@@ -90,7 +90,7 @@ _ALL_IN_ONE_RULES = (
     rule(
         "when using NamespaceWithResourceSelectors mode, only one namespace selector is allowed "
         "(cannot mix with other namespace selectors)",
-        lambda it: not _all_in_one(it) or len(_namespaces(it)) == 1,
+        lambda it: not _single_selector(it) or len(_namespaces(it)) == 1,
         "move the other namespaces to a placement of their own",
     ),
 )
@@ -198,7 +198,7 @@ _STAGED = (
 
 _ALL = (
     *_PLACEMENT,
-    *_ALL_IN_ONE_RULES,
+    *_SINGLE_SELECTOR_RULES,
     *_BY_SCHEMA,
     *_STRATEGY,
     *_OVERRIDE,
@@ -209,7 +209,7 @@ _ALL = (
 )
 RULES = {each.message: each for each in _ALL}
 """Rules by message."""
-ALL_IN_ONE_RULES = tuple(each.message for each in _ALL_IN_ONE_RULES)
+SINGLE_SELECTOR_RULES = tuple(each.message for each in _SINGLE_SELECTOR_RULES)
 """Messages of the rules for ``selectionScope: NamespaceWithResourceSelectors``."""
 SCHEMA_RULES = tuple(each.message for each in _BY_SCHEMA)
 """Messages of the rules about the policy and the selectors of a placement."""

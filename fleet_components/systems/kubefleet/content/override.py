@@ -337,7 +337,7 @@ def _last(
 
 def _with_content(envelope: Mapping[str, Any], key: str, data: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return an envelope with another object under a key; without the key if that is None."""
-    others = {name: one for name, one in envelope["data"].items() if name != key}
+    others = {name: item for name, item in envelope["data"].items() if name != key}
     return {**envelope, "data": others if data is None else {**envelope["data"], key: data}}
 
 

@@ -27,14 +27,14 @@ class HubApproval:
     Attributes:
         request: the object on the hub.
         run: the update run that asks for it; None if that is gone.
-        said: why nothing waits for it; empty if the run does.
+        reason: why nothing waits for it; empty if the run does.
         opens: what happens once it is given, in words.
         words: the request in one line.
     """
 
     request: Object = attrs.field(repr=False)
     run: Object | None = attrs.field(default=None, repr=False)
-    said: str = ""
+    reason: str = ""
     opens: str = ""
     words: str = ""
 
@@ -52,9 +52,9 @@ def approvals_of(requests: Iterable[Object], runs: Iterable[Object]) -> tuple[Hu
         requests: the objects ClusterApprovalRequest and ApprovalRequest of a hub.
         runs: its update runs.
     """
-    known = {(one["metadata"].get("namespace") or "", one["metadata"]["name"]): one for one in runs}
-    found = (_approval(one, known) for one in requests)
-    return tuple(sorted(found, key=lambda one: (bool(one.said), one.name)))
+    known = {(run["metadata"].get("namespace") or "", run["metadata"]["name"]): run for run in runs}
+    found = (_approval(request, known) for request in requests)
+    return tuple(sorted(found, key=lambda approval: (bool(approval.reason), approval.name)))
 
 
 def approved(request: Object, when: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def approved(request: Object, when: str) -> dict[str, Any]:
         # The hub passes over a condition about another generation.
         "observedGeneration": metadata.get("generation", 1),
     }
-    others = [one for one in conditions_of(request.get("status")).values() if one["type"] != APPROVED]
+    others = [data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED]
     patch: dict[str, Any] = {"status": {"conditions": [*others, condition]}}
     if version := metadata.get("resourceVersion"):
         patch["metadata"] = {"resourceVersion": version}
@@ -85,14 +85,14 @@ def approved(request: Object, when: str) -> dict[str, Any]:
 def _approval(request: Object, runs: Mapping[tuple[str, str], Object]) -> HubApproval:
     spec, metadata = request.get("spec") or {}, request["metadata"]
     run = runs.get((metadata.get("namespace") or "", str(spec.get("parentStageRollout"))))
-    said = next(_said(request, run), "")
-    opens = "" if said or run is None else "; ".join(_opens(run, metadata["name"], str(spec.get("targetStage"))))
+    reason = next(_reason(request, run), "")
+    opens = "" if reason or run is None else "; ".join(_opens(run, metadata["name"], str(spec.get("targetStage"))))
     placement = ((run or {}).get("spec") or {}).get("placementName")
     words = f"stage {spec.get('targetStage')} of run {spec.get('parentStageRollout')}"
-    return HubApproval(request, run, said, opens, words + (f", which rolls out {placement}" if placement else ""))
+    return HubApproval(request, run, reason, opens, words + (f", which rolls out {placement}" if placement else ""))
 
 
-def _said(request: Object, run: Object | None) -> Iterator[str]:
+def _reason(request: Object, run: Object | None) -> Iterator[str]:
     """Yield why nothing waits for an approval."""
     conditions = conditions_of(request.get("status"))
     if _is_true(conditions.get(_ACCEPTED)):
@@ -114,8 +114,8 @@ def _said(request: Object, run: Object | None) -> Iterator[str]:
 def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     """Yield what happens once an approval is given."""
     status = run.get("status") or {}
-    stages = [one for one in status.get("stagesStatus") or () if isinstance(one, Mapping)]
-    place = next((number for number, one in enumerate(stages) if one.get("stageName") == stage), None)
+    stages = [data for data in status.get("stagesStatus") or () if isinstance(data, Mapping)]
+    place = next((number for number, data in enumerate(stages) if data.get("stageName") == stage), None)
     if place is None:
         yield "the run goes on"
         return
@@ -125,7 +125,7 @@ def _opens(run: Object, name: str, stage: str) -> Iterator[str]:
     if not begins and _is_timed(stages[place]):
         yield f"once the wait of stage {stage} is over, too"
     following = stages[place:] if begins else stages[place + 1 :]
-    then = next((one for one in following if one.get("clusters")), None)
+    then = next((data for data in following if data.get("clusters")), None)
     if then is None:
         left = [cluster["clusterName"] for cluster in (status.get("deletionStageStatus") or {}).get("clusters") or ()]
         yield (
@@ -156,7 +156,7 @@ def _named(stage: Object, when: str) -> str:
 
 def _is_timed(stage: Object) -> bool:
     """Return whether a wait of a stage is not over."""
-    tasks = (one for one in stage.get(_TASKS["after"]) or () if one.get("type") == "TimedWait")
+    tasks = (item for item in stage.get(_TASKS["after"]) or () if item.get("type") == "TimedWait")
     return any(not _is_true(conditions_of(task).get(_ELAPSED)) for task in tasks)
 
 

@@ -12,7 +12,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
 from fleet_components.model.wire import read_time
 from fleet_components.systems.kubefleet.hub.kept import Kept
-from fleet_components.systems.kubefleet.hub.kinds import FORMER_STATE, PLACEMENTS
+from fleet_components.systems.kubefleet.hub.kinds import PLACEMENTS, PREVIOUS_STATE
 from fleet_components.systems.kubefleet.hub.overrides import listed_overrides
 from fleet_components.systems.kubefleet.hub.snapshots import index_of_content, index_of_policy
 from fleet_components.systems.kubefleet.hub.written import conditions_of
@@ -36,7 +36,7 @@ class Bound:
     Attributes:
         cluster: the member.
         state: ``Scheduled``, ``Bound`` or ``Unscheduled``.
-        former: the state before ``Unscheduled``.
+        previous: the state before ``Unscheduled``.
         policy: index of the policy snapshot under which it was picked.
         affinity: the affinity score; None under PickFixed.
         spread: the topology spread score; None under PickFixed.
@@ -48,7 +48,7 @@ class Bound:
 
     cluster: str
     state: str
-    former: str
+    previous: str
     policy: int
     affinity: int | None
     spread: int | None
@@ -65,7 +65,7 @@ class Bound:
             return Binding(BOUND, self.policy, rank, self.affinity, self.spread)
         if self.revision is None:
             return None
-        return Binding(UNSCHEDULED, self.policy, rank, self.affinity, self.spread, self.former)
+        return Binding(UNSCHEDULED, self.policy, rank, self.affinity, self.spread, self.previous)
 
 
 def bindings_of(
@@ -115,7 +115,7 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
     spec, status = binding.data["spec"], binding.data.get("status")
     generation = binding.metadata.get("generation")
     conditions = {
-        kind: one for kind, one in conditions_of(status).items() if one.get("observedGeneration") == generation
+        kind: data for kind, data in conditions_of(status).items() if data.get("observedGeneration") == generation
     }
     cluster, state = spec["targetCluster"], spec.get("state") or SCHEDULED
     score = (spec.get("clusterDecision") or {}).get("clusterScore") or {}
@@ -124,11 +124,11 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime, pending: Collectio
     standing = kept.sent.get((cluster, binding.name), ())
     revision = asked if sent else min(standing, default=None)
     failing = (conditions.get(kind) for kind in _FAILS)
-    stuck = any(one is not None and _is(one, "False") and one.get("reason") not in pending for one in failing)
+    stuck = any(data is not None and _is(data, "False") and data.get("reason") not in pending for data in failing)
     return Bound(
         cluster,
         state,
-        (binding.metadata.get("annotations") or {}).get(FORMER_STATE) or (SCHEDULED if revision is None else BOUND),
+        (binding.metadata.get("annotations") or {}).get(PREVIOUS_STATE) or (SCHEDULED if revision is None else BOUND),
         index_of_policy(spec.get("schedulingPolicySnapshotName") or ""),
         score.get("affinityScore"),
         score.get("priorityScore"),

@@ -33,9 +33,9 @@ class Kept:
         """Find it in the answers of a hub."""
         found = defaultdict[tuple[str, str, str], list[Manifest]](list)
         for kind in KEPT:
-            for one in _all(listing, kind):
-                if name := one.labels.get(PLACEMENT):
-                    found[kind, one.namespace, name].append(one)
+            for manifest in _all(listing, kind):
+                if name := manifest.labels.get(PLACEMENT):
+                    found[kind, manifest.namespace, name].append(manifest)
         sent = defaultdict[tuple[str, str], list[int]](list)
         for work in _all(listing, WORK):
             index = work.labels.get(WORK_INDEX, "")

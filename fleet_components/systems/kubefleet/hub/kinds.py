@@ -14,7 +14,7 @@ PREFIX = "kubernetes-fleet.io/"
 PLACEMENT, INDEX, POLICY_INDEX = f"{PREFIX}parent-CRP", f"{PREFIX}resource-index", f"{PREFIX}policy-index"
 OVERRIDE, BINDING = f"{PREFIX}parent-resource-override", f"{PREFIX}parent-resource-binding"
 PART, WORK_INDEX = f"{PREFIX}subindex-of-resource-snapshot", f"{PREFIX}parent-resource-snapshot-index"
-COUNT, FORMER_STATE = f"{PREFIX}number-of-clusters", f"{PREFIX}previous-binding-state"
+COUNT, PREVIOUS_STATE = f"{PREFIX}number-of-clusters", f"{PREFIX}previous-binding-state"
 
 
 @attrs.frozen
@@ -68,13 +68,17 @@ ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 WRITTEN = (
     *PLACEMENTS,
     *OVERRIDES,
-    *(kind for one in PLACEMENTS.values() for kind in (one.run, one.strategy)),
+    *(kind for placement in PLACEMENTS.values() for kind in (placement.run, placement.strategy)),
     EVICTION,
     BUDGET,
 )
 """Kinds of policies that users write."""
 KEPT = (
-    *(kind for one in PLACEMENTS.values() for kind in (one.binding, one.policy, one.content, one.approval)),
+    *(
+        kind
+        for placement in PLACEMENTS.values()
+        for kind in (placement.binding, placement.policy, placement.content, placement.approval)
+    ),
     *OVERRIDES.values(),
     WORK,
 )

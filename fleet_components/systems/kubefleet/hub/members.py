@@ -39,7 +39,7 @@ def _member(data: Object, as_of: datetime) -> Object:
         "properties": {name: {"value": entry.get("value")} for name, entry in _sorted(status.get("properties"))},
         "resourceUsage": _usage(status.get("resourceUsage") or {}),
         "namespaces": status.get("namespaces"),
-        "conditions": [_plain(one) for kind, one in conditions_of(status).items() if kind == _COLLECTED],
+        "conditions": [_plain(item) for kind, item in conditions_of(status).items() if kind == _COLLECTED],
     }
     found: dict[str, Any] = {
         # An empty map of namespaces says that there are none.
@@ -59,11 +59,11 @@ def _agents(status: Object, *, timed: bool) -> Iterator[Object]:
         known = conditions_of(agent)
         conditions = [known[kind] for kind in ("Joined", "Healthy") if kind in known]
         if timed:
-            heard = agent.get("lastReceivedHeartbeat") or _NEVER
+            heartbeat = agent.get("lastReceivedHeartbeat") or _NEVER
             yield {
                 "type": _AGENT,
                 "conditions": [_timed(condition) for condition in conditions],
-                "lastReceivedHeartbeat": heard,
+                "lastReceivedHeartbeat": heartbeat,
             }
         else:
             yield {"type": _AGENT, "conditions": [_plain(condition) for condition in conditions]}

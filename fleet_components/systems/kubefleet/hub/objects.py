@@ -33,7 +33,7 @@ def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object,
     selections, _ = source.selections()
     wanted = {manifest.key for selection in selections for manifest in selection.selection.manifests}
     wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
-    return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
+    return tuple(_ordered(strip(item).data) for item in sorted(there, key=lambda item: item.key) if item.key in wanted)
 
 
 def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
@@ -43,7 +43,9 @@ def unanswered_lists(listing: Listing, kept: Kept) -> Mapping[Query, str]:
     """
     sent = (Manifest(data) for data in _newest(listing, kept).values())
     gone = {
-        Query(one.api_version, one.kind, one.namespace) for one in sent if (one.group, one.kind) not in listing.served
+        Query(manifest.api_version, manifest.kind, manifest.namespace)
+        for manifest in sent
+        if (manifest.group, manifest.kind) not in listing.served
     }
     refused = {query: why for query, why in listing.refused.items() if query != AGENT}
     return {**dict.fromkeys(gone, "is not served"), **refused}
@@ -53,14 +55,14 @@ def definitions_instead(listing: Listing) -> Iterator[Manifest]:
     """Yield a definition of each custom kind that the hub serves, where it does not tell its definitions."""
     if DEFINITIONS not in listing.refused:
         return
-    for (group, kind), one in sorted(listing.served.items()):
+    for (group, kind), resource in sorted(listing.served.items()):
         if group and (group, kind) not in BUILT_IN and group not in BUILT_IN_GROUPS:
-            versions = [{"name": one.api_version.rpartition("/")[2], "served": True}]
-            scope = "Namespaced" if one.namespaced else "Cluster"
-            names = {"kind": kind, "plural": one.plural}
+            versions = [{"name": resource.api_version.rpartition("/")[2], "served": True}]
+            scope = "Namespaced" if resource.namespaced else "Cluster"
+            names = {"kind": kind, "plural": resource.plural}
             spec = {"group": group, "names": names, "scope": scope, "versions": versions}
             header = {"apiVersion": DEFINITIONS.api_version, "kind": DEFINITIONS.kind}
-            yield Manifest({**header, "metadata": {"name": f"{one.plural}.{group}"}, "spec": spec})
+            yield Manifest({**header, "metadata": {"name": f"{resource.plural}.{group}"}, "spec": spec})
 
 
 def objects_on(listing: Listing, kept: Kept, unanswered: Mapping[Query, str], notes: list[str]) -> Iterator[Manifest]:
@@ -112,7 +114,7 @@ def _newest(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
     found = {}
     for kind in PLACEMENTS:
         for placement in map(Manifest, listing.all(kind, GROUP)):
-            found.update({Manifest(one).key: one for one in Contents.of(kept, placement).newest})
+            found.update({Manifest(data).key: data for data in Contents.of(kept, placement).newest})
     return found
 
 

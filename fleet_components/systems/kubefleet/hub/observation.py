@@ -39,7 +39,7 @@ def kubefleet_observation(listing: Listing) -> Observation:
         tuple(objects_on(listing, kept, unanswered, notes)),
     )
     sent = {item.key for item in objects}
-    judged = (*objects, *(one for one in definitions_instead(listing) if one.key not in sent))
+    judged = (*objects, *(manifest for manifest in definitions_instead(listing) if manifest.key not in sent))
     source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)
     if refused := refused_policies(source, map(Manifest, policies), kept, inventory):

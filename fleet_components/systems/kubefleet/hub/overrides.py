@@ -39,8 +39,8 @@ def listed_overrides(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield kind, namespace and name of the override snapshots that a binding or a run lists."""
     for name in data.get("clusterResourceOverrideSnapshots") or ():
         yield "ClusterResourceOverrideSnapshot", "", name
-    for one in data.get("resourceOverrideSnapshots") or ():
-        yield "ResourceOverrideSnapshot", one["namespace"], one["name"]
+    for item in data.get("resourceOverrideSnapshots") or ():
+        yield "ResourceOverrideSnapshot", item["namespace"], item["name"]
 
 
 @attrs.define

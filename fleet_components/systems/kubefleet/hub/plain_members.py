@@ -73,13 +73,16 @@ def usage(facts: ClusterFacts) -> Mapping[str, Mapping[str, str]]:
         for container in value_at(pod, ("spec", "containers")) or ()
     ]
     capacity, allocatable = (
-        {one: total((amounts_at(node, "status", what) for node in facts.nodes), one) for one in _RESOURCES}
+        {
+            resource: total((amounts_at(node, "status", what) for node in facts.nodes), resource)
+            for resource in _RESOURCES
+        }
         for what in ("capacity", "allocatable")
     )
-    left = {one: allocatable[one].minus(total(requested, one)) for one in _RESOURCES}
-    available = {one: amount if amount.nano > 0 else Amount() for one, amount in left.items()}
+    left = {resource: allocatable[resource].minus(total(requested, resource)) for resource in _RESOURCES}
+    available = {text: amount if amount.nano > 0 else Amount() for text, amount in left.items()}
     shown = {"capacity": capacity, "allocatable": allocatable, "available": available}
-    return {what: {one: str(amount) for one, amount in amounts.items()} for what, amounts in shown.items()}
+    return {what: {text: str(amount) for text, amount in amounts.items()} for what, amounts in shown.items()}
 
 
 def _is_on_azure(node: Object) -> bool:

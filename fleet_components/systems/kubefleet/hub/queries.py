@@ -60,9 +60,9 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
     """Yield the requests for what a placement selects."""
     known = set[tuple[str, str, str]]()
     status = placement.data.get("status") or {}
-    for one in status.get("selectedResources") or ():
-        if not one.get("envelope"):
-            known.add((_version(one), str(one["kind"]), str(one.get("namespace") or "")))
+    for item in status.get("selectedResources") or ():
+        if not item.get("envelope"):
+            known.add((_version(item), str(item["kind"]), str(item.get("namespace") or "")))
     for data in Contents.of(kept, placement).newest:
         manifest = Manifest(data)
         known.add((manifest.api_version, manifest.kind, manifest.namespace))
@@ -112,13 +112,15 @@ def _named(listing: Listing, placement: Manifest) -> Iterator[tuple[str, str, st
 
 def _opened(listing: Listing, placement: Manifest) -> Iterator[str]:
     """Yield the namespaces that a placement selects with what is in them."""
-    for one in _selectors(placement):
-        if (one.get("group") or "", one["kind"]) != ("", "Namespace") or one.get("selectionScope") in _ONLY:
+    for selector in _selectors(placement):
+        if (selector.get("group") or "", selector["kind"]) != ("", "Namespace") or selector.get(
+            "selectionScope"
+        ) in _ONLY:
             continue
-        if one.get("name"):
-            yield one["name"]
-        elif "labelSelector" in one:
-            yield from _labelled(listing, one["labelSelector"])
+        if selector.get("name"):
+            yield selector["name"]
+        elif "labelSelector" in selector:
+            yield from _labelled(listing, selector["labelSelector"])
 
 
 def _labelled(listing: Listing, selector: Object) -> Iterator[str]:
@@ -133,5 +135,5 @@ def _selectors(placement: Manifest) -> list[Object]:
     return list((placement.data.get("spec") or {}).get("resourceSelectors") or ())
 
 
-def _version(one: Object) -> str:
-    return "/".join(filter(None, (one.get("group") or "", one["version"])))
+def _version(data: Object) -> str:
+    return "/".join(filter(None, (data.get("group") or "", data["version"])))

@@ -40,4 +40,4 @@ def release_shown(listing: Listing) -> tuple[str, str]:
 def _images(listing: Listing) -> Iterator[str]:
     for data in listing.answers.get(AGENT, ()):
         pod = ((Manifest(data).data.get("spec") or {}).get("template") or {}).get("spec") or {}
-        yield from (str(one["image"]) for one in pod.get("containers") or () if one.get("image"))
+        yield from (str(item["image"]) for item in pod.get("containers") or () if item.get("image"))

@@ -115,9 +115,9 @@ class Begun:
 
     def _overrides(self, stages: Sequence[Any], revision: int) -> Iterator[tuple[str, int]]:
         objects = self.contents.revisions.get(revision, ())
-        for one in _clusters(stages):
-            if member := self.members.get(one["clusterName"]):
-                number = self.numbering.number(listed_overrides(one), objects, member)
+        for cluster in _clusters(stages):
+            if member := self.members.get(cluster["clusterName"]):
+                number = self.numbering.number(listed_overrides(cluster), objects, member)
                 yield member.name, _NONE if number is None else number
 
 
@@ -127,10 +127,10 @@ def times_of(listing: Listing, placement: Manifest, memory: RunMemory) -> Mappin
     run = listing.object(ObjectKey(GROUP, kind, placement.namespace, memory.latest))
     stages = ((run or {}).get("status") or {}).get("stagesStatus") or ()
     found = {}
-    for one in _clusters(stages):
-        done = conditions_of(one).get("Succeeded")
+    for cluster in _clusters(stages):
+        done = conditions_of(cluster).get("Succeeded")
         if done and _is(done, "True"):
-            found[one["clusterName"]] = read_time(done.get("lastTransitionTime"))
+            found[cluster["clusterName"]] = read_time(done.get("lastTransitionTime"))
     return found
 
 
@@ -142,7 +142,7 @@ def _clusters(stages: Sequence[Any]) -> Iterator[Any]:
 def _come_so_far(record: RunRecord, run: Manifest) -> RunRecord:
     """Return a run that ends with what the hub tells of its clusters."""
     stages = (run.data.get("status") or {}).get("stagesStatus") or ()
-    ended = {one["clusterName"]: conditions_of(one) for one in _clusters(stages)}
+    ended = {cluster["clusterName"]: conditions_of(cluster) for cluster in _clusters(stages)}
     updated = {name for name, found in ended.items() if _is(found.get("Succeeded"), "True")}
     updating = {name for name, found in ended.items() if _is(found.get("Started"), "True")} - updated
     return attrs.evolve(

@@ -194,7 +194,7 @@ class _Subject:
         found = {}
         for name, here in done.items():
             objects = record.objects(record.standing(here), self.clusters[name])
-            found[name] = tuple((one.api_version, one.key) for one in map(Manifest, objects))
+            found[name] = tuple((manifest.api_version, manifest.key) for manifest in map(Manifest, objects))
         return found
 
     def _notes(self, done: Mapping[str, Done]) -> Iterator[str]:

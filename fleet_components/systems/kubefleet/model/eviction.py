@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from fleet_components.model.codec import decode, one_of
+from fleet_components.model.codec import choice_of, decode
 from fleet_components.model.decision import Condition
 from fleet_components.model.manifest import Manifest
 
@@ -71,7 +71,7 @@ class Handled:
     """
 
     cluster: str
-    result: str = attrs.field(metadata=one_of(INVALID, BLOCKED, EXECUTED))
+    result: str = attrs.field(metadata=choice_of(INVALID, BLOCKED, EXECUTED))
     message: str
 
     @property

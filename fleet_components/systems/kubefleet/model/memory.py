@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from fleet_components.model.codec import MOST_INT32, decode, encode, one_of, ranged
+from fleet_components.model.codec import MOST_INT32, choice_of, decode, encode, ranged
 from fleet_components.systems.kubefleet.model.eviction import Handled
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 
@@ -27,12 +27,12 @@ class Binding:
             without one was evicted: on a hub it is deleted, and nothing of it is restored.
     """
 
-    state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
+    state: str = attrs.field(metadata=choice_of(SCHEDULED, BOUND, UNSCHEDULED))
     snapshot: int = attrs.field(metadata=ranged(-1))
     rank: int = attrs.field(default=0, metadata=ranged(0))
     affinity_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
     topology_spread_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
-    former_state: str = attrs.field(default="", metadata=one_of("", SCHEDULED, BOUND, UNSCHEDULED))
+    former_state: str = attrs.field(default="", metadata=choice_of("", SCHEDULED, BOUND, UNSCHEDULED))
 
     @property
     def evicted(self) -> bool:

@@ -232,7 +232,14 @@ class PlacementSpec:
         """The namespace in which the status can be read too; empty if there is none."""
         if self.status_reporting_scope != "NamespaceAccessible":
             return ""
-        return next((one.name for one in self.resource_selectors if (one.group, one.kind) == ("", "Namespace")), "")
+        return next(
+            (
+                selector.name
+                for selector in self.resource_selectors
+                if (selector.group, selector.kind) == ("", "Namespace")
+            ),
+            "",
+        )
 
 
 @attrs.frozen

@@ -63,14 +63,14 @@ def carried_out(
     """
     checks: list[Check] = []
     handled: dict[str, Handled] = {}
-    for eviction in sorted(evictions, key=lambda one: one.name):
+    for eviction in sorted(evictions, key=lambda item: item.name):
         known = memory.evictions.get(eviction.name)
         if known is None or known.cluster != eviction.cluster:
             known = check_eviction(eviction.cluster, policy, held, budget)
             checks.append(Check(eviction, known, tuple(held)))
             if known.result == EXECUTED:
                 memory = memory.evict(eviction.cluster)
-                held = [_deleted(one) if one.cluster == eviction.cluster else one for one in held]
+                held = [_deleted(item) if item.cluster == eviction.cluster else item for item in held]
         handled[eviction.name] = known
     return attrs.evolve(memory, evictions=handled), tuple(checks)
 
@@ -108,7 +108,7 @@ def held_clusters(
     ]
 
 
-def told_of(
+def outcomes_of(
     checks: Iterable[Check],
     policy: PlacementPolicy | None,
     budget: DisruptionBudget | None,
@@ -179,11 +179,11 @@ def _left(cluster: str, rollout: Rollout) -> str:
 def _lets_through(check: Check, policy: PlacementPolicy | None, budget: DisruptionBudget | None) -> str:
     """Return what would let the eviction through, with a separator; empty if nothing would."""
     if check.handled.result == BLOCKED:
-        here = next(one for one in check.held if one.cluster == check.eviction.cluster)
+        here = next(held for held in check.held if held.cluster == check.eviction.cluster)
         if not here.sent:
             return "it can be evicted once it was delivered; "
         return f"{_room(check.held, policy, budget)}; " if budget else ""
-    others = [one.cluster for one in check.held]
+    others = [held.cluster for held in check.held]
     return f"it is on {few(others)}; " if others else "it is nowhere yet; "
 
 
@@ -194,7 +194,7 @@ def _room(held: Sequence[Held], policy: PlacementPolicy | None, budget: Disrupti
         return "write minAvailable as a number"
     if budget.max_unavailable is None and budget.min_available is None:
         return "a budget without maxUnavailable and minAvailable lets none go"
-    available, lacking = sum(one.available for one in held), 1 - allowed(policy, held, budget)
+    available, lacking = sum(item.available for item in held), 1 - allowed(policy, held, budget)
     if budget.min_available is not None:
         return f"minAvailable: {available - 1} lets it go"
     unavailable = len(held) - available

@@ -19,10 +19,12 @@ def idle_rules(subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Pr
     An override that selects nothing that a placement brings is reported as such elsewhere.
     """
     trials = [
-        PlacementTrial(one.subject, one.outcome)
-        for one in subjects
-        if isinstance(one.subject, PlacementSubject) and one.subject.overrides
+        PlacementTrial(decided.subject, decided.outcome)
+        for decided in subjects
+        if isinstance(decided.subject, PlacementSubject) and decided.subject.overrides
     ]
-    overrides = {str(one.manifest.key): one.manifest for trial in trials for one in trial.subject.overrides}
+    overrides = {
+        str(override.manifest.key): override.manifest for trial in trials for override in trial.subject.overrides
+    }
     rules = {key: parts_of(manifest) for key, manifest in sorted(overrides.items())}
     yield from Idle(rules, overrides, trials, inventory).problems()

@@ -28,7 +28,7 @@ from fleet_components.systems.kubefleet.plan.evictions import (
     carried_out,
     guards_only_evictions,
     held_clusters,
-    told_of,
+    outcomes_of,
 )
 from fleet_components.systems.kubefleet.plan.overrides import PlacementOverrides
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
@@ -65,9 +65,9 @@ class PlacementOutcome(Outcome[PlacementRecord]):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
-        vain = (words for check, words in self.evictions if check.handled.result != EXECUTED)
+        not_executed = (words for check, words in self.evictions if check.handled.result != EXECUTED)
         failed = [self.runs.failure] if self.runs and self.runs.failure else []
-        return (*super().warnings, *vain, *failed)
+        return (*super().warnings, *not_executed, *failed)
 
     @property
     def unscheduled(self) -> str:
@@ -85,7 +85,7 @@ class PlacementOutcome(Outcome[PlacementRecord]):
     def instead(self, entries: Mapping[str, Entry], before: PlacementRecord) -> PlacementOutcome:
         """Return the outcome with other entries; what is remembered of bindings and update runs follows."""
         found = super().instead(entries, before)
-        held = (*found.rollout.held_removals, *(c for c, one in entries.items() if one.change is Change.HELD))
+        held = (*found.rollout.held_removals, *(c for c, entry in entries.items() if entry.change is Change.HELD))
         record = attrs.evolve(
             found.record,
             memory=self.decision.memory.settled(held),
@@ -146,7 +146,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     if not request.reports:
         rollout = written_where_interrupted(rollout, stopped, record, before, request)
     record = attrs.evolve(record, decisions=rollout.placed)
-    told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
+    outcomes = tuple(outcomes_of(checks, request.policy, request.budget, decision.memory, rollout))
     untaken = _untaken(request, record, runs)
     return PlacementOutcome(
         record=record,
@@ -155,8 +155,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         failing=found.failing,
         runs=runs,
         decision=decision,
-        evictions=told,
-        notes=(*_notes(request, before, told, rollout), *(runs.notes if runs else ()), *filter(None, [untaken])),
+        evictions=outcomes,
+        notes=(*_notes(request, before, outcomes, rollout), *(runs.notes if runs else ()), *filter(None, [untaken])),
         untaken=untaken,
     )
 
@@ -278,7 +278,7 @@ def _runs(
     """Return the update runs; None if the placement rolls out by itself."""
     if not isinstance(request.strategy, External):
         return None
-    here = {name: one.version for name, one in request.done.items() if one.revision is not None and not one.lost}
+    here = {name: done.version for name, done in request.done.items() if done.revision is not None and not done.lost}
     return runs_in_force(
         request.strategy.runs,
         before.runs,
@@ -338,7 +338,7 @@ def _taken(
             known = attrs.evolve(before, overrides=rules, override_digests=digests)
             mine = _in_force(request, known, list(wanted.ranks), (revision, content))
             rules = mine.rules
-        taken = {one: mine.numbers.get(one, _NONE) for one in wanted.ranks if one not in mine.failing}
+        taken = {rank: mine.numbers.get(rank, _NONE) for rank in wanted.ranks if rank not in mine.failing}
         runs = runs.with_overrides(name, taken)
     return runs, attrs.evolve(found, rules=rules)
 
@@ -367,18 +367,20 @@ def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInFor
 
 
 def _notes(
-    request: PlacementSubject, before: PlacementRecord, told: Collection[tuple[Check, str]], rollout: Rollout
+    request: PlacementSubject, before: PlacementRecord, outcomes: Collection[tuple[Check, str]], rollout: Rollout
 ) -> Iterator[str]:
     """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
     if request.reports:
         yield _COMPARED
     if awaited := sorted(name for name, here in request.done.items() if here.awaited):
         yield f"the hub goes on applying what {few(awaited)} was sent, and is not ready there"
-    yield from (words for check, words in told if check.handled.result == EXECUTED)
+    yield from (words for check, words in outcomes if check.handled.result == EXECUTED)
     for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):
         yield f"eviction {name} is taken out: its name may be used again"
-    if request.budget and (vain := guards_only_evictions(request.budget, rollout, [check for check, _ in told])):
-        yield vain
+    if request.budget and (
+        not_executed := guards_only_evictions(request.budget, rollout, [check for check, _ in outcomes])
+    ):
+        yield not_executed
 
 
 def _check_known(record: PlacementRecord, rollout: Rollout) -> None:

@@ -24,8 +24,8 @@ def is_approved(manifest: Manifest) -> bool:
     status = manifest.data.get("status")
     conditions = status.get("conditions") if isinstance(status, Mapping) else None
     return any(
-        isinstance(one, Mapping) and (one.get("type"), one.get("status")) == ("Approved", "True")
-        for one in (conditions if isinstance(conditions, list) else ())
+        isinstance(condition, Mapping) and (condition.get("type"), condition.get("status")) == ("Approved", "True")
+        for condition in (conditions if isinstance(conditions, list) else ())
     )
 
 

@@ -29,12 +29,12 @@ def also_placed(
     """
     if placement.namespace or release.has(Rule.STAGED_NEVER_PLACED):
         return
-    staged = [one for one in policies if one.kind in _KINDS]
+    staged = [policy for policy in policies if policy.kind in _KINDS]
     for index, (selector, brought) in enumerate(zip(placement.spec.resource_selectors, selection.brought, strict=True)):
         if selector.kind != "Namespace" or selector.selection_scope in _ALONE:
             continue
         spaces = {key.name for key in brought if key.kind == "Namespace"}
-        if found := [str(one.key) for one in staged if one.namespace in spaces]:
+        if found := [str(item.key) for item in staged if item.namespace in spaces]:
             manifest = Manifest({"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin)
             what = f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here it stays"
             hint = "select single objects of the namespace, or keep it apart from what rolls it out"

@@ -44,7 +44,7 @@ def sticky(request: PlacementSubject, outcome: PlacementOutcome) -> str:
     if policy.placement_type != PICK_N:
         return _staying("PickAll", inventory, members & ~passed)
     wanted = policy.number_of_clusters or 0
-    hard = any(one.when_unsatisfiable == _HARD for one in policy.topology_spread_constraints)
+    hard = any(constraint.when_unsatisfiable == _HARD for constraint in policy.topology_spread_constraints)
     if not wanted or (members == passed and wanted >= members.bit_count() and not hard):
         return ""
     return f"PickN {wanted} keeps members that it has picked: {others}"

@@ -233,7 +233,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     def changed(self, change: Edits, outcome: PlacementOutcome) -> Self:
         """Return the placement in a fleet with a change of members, or of its policy."""
-        inventory, edits = with_edits(self.inventory, change), [one for one in change if one.of == POLICY]
+        inventory, edits = with_edits(self.inventory, change), [item for item in change if item.of == POLICY]
         if not edits:
             return attrs.evolve(self, inventory=inventory)
         written = {"spec": {"policy": encode(self.policy or PlacementPolicy())}}
@@ -292,7 +292,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
-            "overrides": [one.manifest.data for one in self.overrides],
+            "overrides": [override.manifest.data for override in self.overrides],
             "shapes": {kind: shape.to_wire() for kind, shape in self.shapes.items()} if self.overrides else {},
             "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
@@ -319,7 +319,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
             overrides=tuple(ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]),
-            shapes={kind: Shape.from_wire(one) for kind, one in wire["shapes"].items()},
+            shapes={kind: Shape.from_wire(item) for kind, item in wire["shapes"].items()},
             history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),

@@ -62,7 +62,7 @@ class PlacementTrial(Trial):
         return {
             key: min(
                 (first[target] for target in override.targets if target in first),
-                key=lambda one: one.key,
+                key=lambda manifest: manifest.key,
             )
             for key, override in self.by_key.items()
         }
@@ -99,7 +99,7 @@ class PlacementTrial(Trial):
         """Return the overrides without some parts of one of them."""
         written = self.by_key[next(iter(parts)).override].manifest
         other = ResourceOverride.from_manifest(Manifest(left_out(written.data, parts)))
-        return [other if one.manifest.key == written.key else one for one in self.subject.overrides]
+        return [other if override.manifest.key == written.key else override for override in self.subject.overrides]
 
     @cached_property
     def _objects(self) -> Objects:
@@ -115,7 +115,7 @@ class PlacementTrial(Trial):
     @cached_property
     def _has_variables(self) -> bool:
         rules = (rule for override in self.subject.overrides for rule in override.spec.policy.override_rules)
-        return any(has_variables(one.value) for rule in rules for one in rule.json_patch_overrides)
+        return any(has_variables(item.value) for rule in rules for item in rule.json_patch_overrides)
 
 
 def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
@@ -123,4 +123,4 @@ def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
     if policy.placement_type == PICK_FIXED:
         return cluster.name in policy.cluster_names
     selectors = [term.label_selector for term in policy.required_terms]
-    return not selectors or any(one is None or one.matches(cluster.labels) for one in selectors)
+    return not selectors or any(selector is None or selector.matches(cluster.labels) for selector in selectors)

@@ -16,7 +16,7 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.vain import Vain, meant, problems_of
+from fleet_components.plan.vain import NoMatch, meant, problems_of
 from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.content.override import RULES, label_variables, targets_of
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
@@ -86,7 +86,7 @@ def _targets(placement: PlacementSubject) -> frozenset[OverrideTarget]:
 
 def _of_override(
     override: ResourceOverride, brought: Mapping[str, Collection[OverrideTarget]], objects: AskedObjects
-) -> Iterator[Vain]:
+) -> Iterator[NoMatch]:
     """Yield the placement that is missing, and the objects that are, or that no placement of the override brings."""
     keys = [key for key in brought if override.is_for(key)]
     if override.spec.placement and not keys:
@@ -94,25 +94,25 @@ def _of_override(
         return
     namespace, targets = override.manifest.namespace, override.targets
     theirs, asked = frozenset[OverrideTarget]().union(*(brought[key] for key in keys)), list(map(_asked, targets))
-    outside = {index for index, one in enumerate(asked) if _is_out_of_scope(override, one, objects)}
+    outside = {index for index, item in enumerate(asked) if _is_out_of_scope(override, item, objects)}
     if namespace and not outside and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
-        yield Vain(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
+        yield NoMatch(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
         return
     selectors = "clusterResourceSelectors" if override.manifest.kind == CLUSTER_OVERRIDE else "resourceSelectors"
-    for index, (target, one) in enumerate(zip(targets, asked, strict=True)):
+    for index, (target, item) in enumerate(zip(targets, asked, strict=True)):
         path: FieldPath = ("spec", selectors, index, "name")
         if index in outside:
-            yield Vain(("spec", selectors, index), *_scope_of(override, one))
+            yield NoMatch(("spec", selectors, index), *_scope_of(override, item))
             continue
         if target in theirs:
             continue
-        if any(objects.found(one)):
+        if any(objects.found(item)):
             whose = (
                 f"{override.spec.placement.name} does not bring" if override.spec.placement else "no placement brings"
             )
-            yield Vain(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
-        elif not _is_default(one):
-            yield Vain(path, *objects.missing(one))
+            yield NoMatch(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
+        elif not _is_default(item):
+            yield NoMatch(path, *objects.missing(item))
 
 
 def _is_out_of_scope(override: ResourceOverride, asked: AskedFor, objects: AskedObjects) -> bool:
@@ -146,7 +146,7 @@ def _named(target: OverrideTarget) -> ObjectKey:
     return ObjectKey(target.group, target.kind, target.namespace, target.name)
 
 
-def _no_placement(override: ResourceOverride, keys: Collection[str]) -> Vain:
+def _no_placement(override: ResourceOverride, keys: Collection[str]) -> NoMatch:
     """Return that the placement of an override is missing."""
     wanted, namespace = override.spec.placement, override.manifest.namespace
     assert wanted
@@ -158,15 +158,15 @@ def _no_placement(override: ResourceOverride, keys: Collection[str]) -> Vain:
     if other in keys:
         of_other = f"ClusterResourcePlacement {other}" if inside else f"ResourcePlacement {other}"
         hint = f"there is a {of_other}: write scope: {'Cluster' if inside else NAMESPACED}"
-        return Vain(path, f"there is no {missing}", hint)
+        return NoMatch(path, f"there is no {missing}", hint)
     known = Vocabulary(key.removeprefix(prefix) for key in keys if key.startswith(prefix) and ("/" in key) == inside)
     return _nowhere(path, wanted.name, known, missing)
 
 
-def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[Vain]:
+def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[NoMatch]:
     """Yield what a rule asks of members in vain."""
     if rule.cluster_selector is None:
-        yield Vain(path, "selects no member", "write clusterSelector: {clusterSelectorTerms: []} for all of them")
+        yield NoMatch(path, "selects no member", "write clusterSelector: {clusterSelectorTerms: []} for all of them")
         return
     for index, term in enumerate(rule.cluster_selector.cluster_selector_terms):
         at = (*path, "clusterSelector", "clusterSelectorTerms", index)
@@ -177,17 +177,17 @@ def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iter
             yield from members.label_of((*path, "jsonPatchOverrides", index, "value"), key, selected)
 
 
-def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> Vain:
+def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> NoMatch:
     missing = shown or f'ClusterResourcePlacement "{name}"'
-    return Vain(path, f"there is no {missing}", meant(name, names, "there is"))
+    return NoMatch(path, f"there is no {missing}", meant(name, names, "there is"))
 
 
 def in_overrides(
     source: Source, subjects: Iterable[Decided], members: AskedMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what overrides ask for in vain."""
-    placements = [one.subject for one in subjects if isinstance(one.subject, PlacementSubject)]
-    brought = {one.key: _targets(one) for one in placements}
+    placements = [decided.subject for decided in subjects if isinstance(decided.subject, PlacementSubject)]
+    brought = {placement.key: _targets(placement) for placement in placements}
     for manifest in source.policies:
         if manifest.kind in (CLUSTER_OVERRIDE, OVERRIDE):
             override = ResourceOverride.from_manifest(manifest)
@@ -230,20 +230,22 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
             yield strategy.problem(what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}")
 
 
-def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[Vain]:
+def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[NoMatch]:
     """Yield the selectors that find no object, except those that the selection itself reports."""
     placement, selection = selected.placement, selected.selection
     wanted = list(_wanted(placement, objects))
     if placement.namespace and not objects.catalogue.contents(placement.namespace):
-        yield Vain(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))
+        yield NoMatch(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))
         return
-    said = {warning.path for warning in selection.warnings}
-    for index, one in enumerate(wanted):
+    warned = {warning.path for warning in selection.warnings}
+    for index, asked in enumerate(wanted):
         path: FieldPath = ("spec", "resourceSelectors", index)
-        if selection.brought[index] or path in said or any(objects.found(one)):
+        if selection.brought[index] or path in warned or any(objects.found(asked)):
             continue
-        at = (*path, "name") if one.name else path
-        yield Vain(at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(one) else objects.missing(one)))
+        at = (*path, "name") if asked.name else path
+        yield NoMatch(
+            at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(asked) else objects.missing(asked))
+        )
 
 
 def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
@@ -252,16 +254,16 @@ def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
     If a namespace is selected in part, the other selectors look for namespaced objects in it.
     """
     selectors = placement.spec.resource_selectors
-    partly = [one.name for one in selectors if one.selection_scope == "NamespaceWithResourceSelectors"]
+    partly = [selector.name for selector in selectors if selector.selection_scope == "NamespaceWithResourceSelectors"]
     inner = placement.namespace or next(iter(partly), "")
-    for one in selectors:
-        kind = objects.catalogue.kind(one.group, one.kind)
+    for selector in selectors:
+        kind = objects.catalogue.kind(selector.group, selector.kind)
         yield AskedFor(
-            group=one.group,
-            kind=one.kind,
+            group=selector.group,
+            kind=selector.kind,
             namespace=inner if kind and kind.namespaced else "",
-            name=one.name,
-            labels=one.label_selector,
+            name=selector.name,
+            labels=selector.label_selector,
         )
 
 
@@ -274,7 +276,7 @@ def _is_default(wanted: AskedFor) -> bool:
     return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
 
 
-def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain]:
+def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[NoMatch]:
     yield from members.named((*_POLICY, "clusterNames"), policy.cluster_names)
     required = (*_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms")
     for index, term in enumerate(policy.required_terms):
@@ -289,7 +291,7 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
         yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
 
 
-def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabulary) -> Iterator[Vain]:
+def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabulary) -> Iterator[NoMatch]:
     """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
 
     Args:
@@ -299,15 +301,15 @@ def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabular
     """
     kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
     if (named := placements.get(name)) is None:
-        yield Vain(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
+        yield NoMatch(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
     elif named.spec.strategy.type != "External":
         what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
-        yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
+        yield NoMatch(path, what, "write strategy: {type: External} there, or take the run out")
 
 
-def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[Vain]:
+def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[NoMatch]:
     if stage.get("labelSelector") is None:
-        yield Vain(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
+        yield NoMatch(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
     else:
         yield from members.labelled((*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"]))
     if key := stage.get("sortingLabelKey"):

@@ -142,7 +142,9 @@ def runs_in_force(
         gates: the given approvals, and the time of this update.
     """
     known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
-    records = {n: _resumed(one, scheduled) if n == before.latest else one for n, one in known.items()}
+    records = {
+        n: _resumed(run_record, scheduled) if n == before.latest else run_record for n, run_record in known.items()
+    }
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
@@ -165,7 +167,11 @@ def runs_in_force(
         latest=_latest(current, before, records, begun),
         spent=frozenset(spent & gates.approvals),
         begun=frozenset(begun),
-        ended=tuple(n for n, one in records.items() if one.outcome == FAILED and not (n in known and known[n].over)),
+        ended=tuple(
+            n
+            for n, run_record in records.items()
+            if run_record.outcome == FAILED and not (n in known and known[n].over)
+        ),
     )
 
 

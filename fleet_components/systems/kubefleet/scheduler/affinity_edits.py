@@ -34,7 +34,7 @@ def matching_change(inventory: Inventory, term: ClusterSelectorTerm, position: i
         old = inventory.property(name).texts[position]
         if _meets_all(asked, old):
             continue
-        amounts = [value for one in asked for value in one.values]
+        amounts = [value for requirement in asked for value in requirement.values]
         value = first_amount(amounts, partial(_meets_all, asked))
         if value is None or not writable(name):
             return None
@@ -49,8 +49,8 @@ def missing_changes(inventory: Inventory, term: ClusterSelectorTerm, position: i
         yield from to_miss(cluster.name, term.label_selector.requirements(), cluster.labels)
     for name, asked in _by_name(term).items():
         old = inventory.property(name).texts[position]
-        amounts = [value for one in asked for value in one.values if is_quantity(value)]
-        value = first_amount(amounts, partial(_misses_one, asked))
+        amounts = [value for requirement in asked for value in requirement.values if is_quantity(value)]
+        value = first_amount(amounts, partial(_misses_any, asked))
         if writable(name):
             yield (unset_property(cluster, name) if value is None else set_property(cluster, name, value, old),)
 
@@ -61,7 +61,7 @@ def scoring_ladders(
     """Yield changes with which a member gets more of a preferred term, or less: of its labels, and what it sorts by."""
     cluster, preference = inventory.clusters[position], term.preference
     requirements = preference.label_selector.requirements() if preference.label_selector else ()
-    matched = all(one.met_by(cluster.labels) for one in requirements)
+    matched = all(requirement.met_by(cluster.labels) for requirement in requirements)
     wanted = more is (term.weight > 0)
     if matched and not wanted:
         yield from ((edits,) for edits in to_miss(cluster.name, requirements, cluster.labels))
@@ -142,10 +142,10 @@ def _by_name(term: ClusterSelectorTerm) -> dict[str, list[PropertyRequirement]]:
 
 
 def _meets_all(asked: Iterable[PropertyRequirement], text: str | None) -> bool:
-    return all(_meets(text, one) for one in asked)
+    return all(_meets(text, requirement) for requirement in asked)
 
 
-def _misses_one(asked: Iterable[PropertyRequirement], text: str | None) -> bool:
+def _misses_any(asked: Iterable[PropertyRequirement], text: str | None) -> bool:
     return not _meets_all(asked, text)
 
 

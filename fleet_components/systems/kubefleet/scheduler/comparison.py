@@ -97,13 +97,13 @@ def compare(
     obsolete = 0 if current else inventory.mask_of_names(memory.bindings)
     state = KubeFleetState(inventory, policy, namespace, inventory.mask_of_names(picked), obsolete)
     if cluster in picked:
-        return _next_one(profile, state, position)
+        return _next_comparison(profile, state, position)
     found = _holder(profile, state, [name for name in picked if inventory.position(name) is not None], position)
     before = found is not None and current and found.other in memory.bindings
     return attrs.evolve(found, before=before) if found else None
 
 
-def _next_one(profile: Profile, state: KubeFleetState, position: int) -> Comparison | None:
+def _next_comparison(profile: Profile, state: KubeFleetState, position: int) -> Comparison | None:
     """Compare a picked member with the best of the others, if it would get its place again."""
     free = attrs.evolve(state, present=state.present & ~(1 << position))
     passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present

@@ -91,9 +91,9 @@ def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> 
 
     def ask(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
         picked = has(state.present, position)
-        told = passes if has(alike, position) else filter_verdicts(profile, state, position, picked=picked)
+        found_verdicts = passes if has(alike, position) else filter_verdicts(profile, state, position, picked=picked)
         scored = state.policy.placement_type == PICK_N
-        return (*told, *(score_verdicts(profile, state, position, picked=picked) if scored else ()))
+        return (*found_verdicts, *(score_verdicts(profile, state, position, picked=picked) if scored else ()))
 
     return ask
 

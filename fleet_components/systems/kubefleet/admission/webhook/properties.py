@@ -16,7 +16,7 @@ from fleet_components.model.quantity import Quantity, is_quantity, parse_quantit
 _RESOURCE_PREFIX = "resources.kubernetes-fleet.io/"
 _CAPACITIES = ("allocatable", "available", "total")
 _OPERATORS = ("Gt", "Ge", "Eq", "Ne", "Lt", "Le")
-_ONE_VALUE = 'write, for example, values: ["5"]'
+_SINGLE_VALUE = 'write, for example, values: ["5"]'
 _A_QUANTITY = 'write a number or a quantity, such as values: ["16Gi"]'
 
 
@@ -75,7 +75,7 @@ def _check_alone(requirement: Object) -> Iterator[Finding]:
     name, operator, values = requirement["name"], requirement["operator"], requirement["values"]
     yield from _check_name(name)
     if operator in _OPERATORS and len(values) != 1:
-        yield Finding(f"operator {operator} requires exactly one value, got {len(values)}", ("values",), _ONE_VALUE)
+        yield Finding(f"operator {operator} requires exactly one value, got {len(values)}", ("values",), _SINGLE_VALUE)
     for place, value in enumerate(values):
         error = _quantity_error(value)
         if error:
@@ -99,7 +99,7 @@ def _check_requirement(requirement: Object) -> Iterator[Finding]:
         yield Finding(f"{prefix} unsupported operator {operator}", ("operator",), f"one of {', '.join(_OPERATORS)}")
     elif len(values) != 1:
         what = f"{prefix} operator {operator} requires exactly one value, got {len(values)}"
-        yield Finding(what, ("values",), _ONE_VALUE)
+        yield Finding(what, ("values",), _SINGLE_VALUE)
     elif error := _quantity_error(values[0]):
         what = f'{prefix} value "{values[0]}" is not a valid resource.Quantity: {error}'
         yield Finding(what, ("values", 0), _A_QUANTITY)
@@ -119,9 +119,9 @@ def _contradiction(requirements: Sequence[Object]) -> str:
         return ""
     sound = [each for each in requirements if len(each["values"]) == 1 and is_quantity(each["values"][0])]
     equal, unequal = _values(sound, "Eq"), _values(sound, "Ne")
-    for one, other in pairwise(equal):
-        if one.amount != other.amount:
-            return f"conflicting Eq values {one} and {other}"
+    for value, other in pairwise(equal):
+        if value.amount != other.amount:
+            return f"conflicting Eq values {value} and {other}"
     if equal and any(equal[-1].amount == other.amount for other in unequal):
         return f"conflicting Eq and Ne on same value {equal[-1]}"
     lower = max(_values(sound, "Gt", "Ge"), key=lambda it: (it.amount, it.strict), default=None)
