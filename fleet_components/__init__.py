@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fleet_components.components.delivery import SubjectDelivery as SubjectDelivery
     from fleet_components.components.fleet import Fleet as Fleet
     from fleet_components.components.fleet_args import FleetArgs as FleetArgs
-    from fleet_components.components.made import objects_of as objects_of
+    from fleet_components.components.program_objects import objects_of as objects_of
     from fleet_components.components.member import Member as Member
     from fleet_components.components.refusal import RefusedError as RefusedError, RefusedPlanError as RefusedPlanError
     from fleet_components.components.stack_members import (
@@ -63,7 +63,7 @@ _HOMES = {
     "components.delivery": ("SubjectDelivery",),
     "components.fleet": ("Fleet",),
     "components.fleet_args": ("FleetArgs",),
-    "components.made": ("objects_of",),
+    "components.program_objects": ("objects_of",),
     "components.member": ("Member",),
     "components.refusal": ("RefusedError", "RefusedPlanError"),
     "components.stack_members": ("member_exports", "members_of_stack"),

@@ -117,7 +117,7 @@ class MemberProvider(RecordProvider):
 
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Refuse a kubeconfig that leads to another cluster; if the cluster cannot be asked, its last uid is kept."""
-        from fleet_components.plan.identity import other_cluster
+        from fleet_components.plan.lost import other_cluster
 
         # Unknown in a preview while the same program creates the cluster: like a cluster that does not answer.
         if has_unknown(news.get("uid")):

@@ -21,8 +21,7 @@ from typing import Any
 
 import yaml
 
-from fleet_components.admission.declared import Declared
-from fleet_components.admission.definitions import FOLDER
+from fleet_components.admission.definitions import FOLDER, Declared
 from fleet_components.systems.karmada import admission as karmada
 from fleet_components.systems.kubefleet import admission as kubefleet
 

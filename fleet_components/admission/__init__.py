@@ -6,9 +6,8 @@ strict mode, then the CustomResourceDefinition with its rules, then the webhooks
 
 from __future__ import annotations
 
-from fleet_components.admission.admit import Admission, Refusal, admit, misnamed
+from fleet_components.admission.admit import KINDS, Admission, Refusal, admit, misnamed
 from fleet_components.admission.finding import Stage
-from fleet_components.admission.kinds import KINDS
 from fleet_components.admission.registry import Existing
 
 __all__ = ["KINDS", "Admission", "Existing", "Refusal", "Stage", "admit", "misnamed"]

@@ -10,6 +10,8 @@ name them in ``go``. Optional numbers are pointers there, so their zero stays.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +20,9 @@ import attrs
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.schema import Schema
 from fleet_components.admission.structure import json_type, mismatches
+from fleet_components.model.digits import integer
 from fleet_components.model.problem import FieldPath
+from fleet_components.model.quantity import parse_quantity
 
 _ZERO: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "int-or-string": 0}
 _MAX_INT32 = 2**31
@@ -151,3 +155,128 @@ def _go_type(schema: Schema) -> str:
         case "boolean":
             return "bool"
     return schema.type
+
+
+# Formats values as Go's ``fmt`` package does, for the texts of webhooks.
+
+
+POINTER = "0xPTR"
+"""Placeholder for the address of a struct, which differs from run to run in the real texts."""
+
+
+def fields(value: Mapping[str, Any], names: Mapping[str, str], **shown: str) -> str:
+    """Format a struct with its field names (``%+v``): ``{Key:k Value: Effect:NoSchedule}``.
+
+    ``names`` maps the keys of the value to the names of the struct's fields, in order; ``shown`` replaces the text
+    of a field.
+    """
+    texts = (f"{name}:{shown.get(key, value.get(key, ''))}" for key, name in names.items())
+    return "{" + " ".join(texts) + "}"
+
+
+def label_selector(selector: Mapping[str, Any] | None) -> str:
+    """Format a label selector (``%+v`` of a pointer to one)."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", {}).items()))
+    expressions = "".join(map(_requirement, selector.get("matchExpressions", ())))
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
+
+
+def raw_json(value: Any) -> str:
+    """Format a JSON value as the API server passes it on: compact, keys sorted, HTML characters escaped."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _requirement(expression: Mapping[str, Any]) -> str:
+    values: Sequence[str] = expression.get("values", ())
+    return (
+        f"LabelSelectorRequirement{{Key:{expression['key']},Operator:{expression['operator']},"
+        f"Values:[{' '.join(values)}],}},"
+    )
+
+
+# Canonical form of quantities, in which webhooks print them: ``1000m`` as ``1``, ``2048Mi`` as
+# ``2Gi``.
+#
+# Source: the ``Quantity`` type of the Kubernetes API machinery,
+# ``k8s.io/apimachinery/pkg/api/resource/quantity.go``.
+
+
+_NANO = 9
+_DECIMAL = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_BASE = 1024
+_FORM = re.compile(r"[+-]?0*+(?P<whole>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?(?P<suffix>.*)")
+_EXPONENT = re.compile("[eE][-+]?[0-9]")
+_FAST_DIGITS = {True: 15, False: 18}
+
+
+def canonical(text: str) -> str:
+    """Return the canonical form, in the same family of suffixes if that loses no precision.
+
+    Raises:
+        ValueError: the text is not a quantity.
+    """
+    nano = parse_quantity(text).nano
+    if not nano:
+        return "0"
+    if _is_kept(text):
+        return text
+    whole, rest = divmod(abs(nano), 10**_NANO)
+    if text.endswith("i") and not rest and whole >= _BASE:
+        return ("-" if nano < 0 else "") + _in_binary(whole)
+    return _in_decimal(nano, has_exponent=bool(_EXPONENT.search(text)))
+
+
+def amount_text(nano: int, like: str) -> str:
+    """Return the text of an amount that was computed, as of a sum: canonical, in the family of suffixes of a quantity.
+
+    Args:
+        nano: the amount in units of 1e-9.
+        like: the quantity, the first addend of a sum; a binary one rounds up to whole units.
+    """
+    whole = -(-abs(nano) // 10**_NANO)
+    if like.endswith("i") and whole >= _BASE:
+        return ("-" if nano < 0 else "") + _in_binary(whole)
+    return _in_decimal(nano, has_exponent=bool(_EXPONENT.search(like))) if nano else "0"
+
+
+def _is_kept(text: str) -> bool:
+    """Return whether the parser considers the text canonical and keeps it unchanged: ``+5``, ``1500``, ``24Mi``."""
+    match = _FORM.fullmatch(text)
+    assert match
+    digits, fraction, suffix = match["whole"] + (match["fraction"] or ""), match["fraction"] or "", match["suffix"]
+    if suffix in _BINARY[1:]:
+        magnitude = 3 * _BINARY.index(suffix)
+        return not fraction and len(digits) + magnitude < _FAST_DIGITS[True] and int(digits or "0") % 8 != 0
+    scale = _exponent(suffix) - len(fraction)
+    fits = len(digits) <= _FAST_DIGITS[False] and scale >= -_NANO
+    return fits and scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+
+
+def _exponent(suffix: str) -> int:
+    names = {name: power for power, name in _DECIMAL.items()}
+    return names[suffix] if suffix in names else integer(suffix[1:])
+
+
+def _in_binary(amount: int) -> str:
+    power = 0
+    while amount % _BASE == 0:
+        amount, power = amount // _BASE, power + 1
+    return f"{amount}{_BINARY[power]}"
+
+
+def _in_decimal(nano: int, *, has_exponent: bool) -> str:
+    amount, exponent = nano, -_NANO
+    while amount % 1000 == 0:
+        amount, exponent = amount // 1000, exponent + 3
+    if has_exponent:
+        return f"{amount}e{exponent}" if exponent else str(amount)
+    return f"{amount}{_DECIMAL.get(exponent, '')}"

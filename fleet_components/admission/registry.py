@@ -9,8 +9,8 @@ from typing import Any, Literal
 import attrs
 
 from fleet_components.admission.finding import Denial
-from fleet_components.admission.metadata import METADATA
 from fleet_components.admission.schema import Rule, Schema, struct, text
+from fleet_components.admission.structure import METADATA
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.releases import Releases

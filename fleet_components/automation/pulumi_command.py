@@ -17,7 +17,7 @@ from typing import IO
 import attrs
 
 from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.regular_file import read_stream
+from fleet_components.content.paths import read_stream
 from fleet_components.content.tool import end
 from fleet_components.model.problem import FleetError, Problem
 

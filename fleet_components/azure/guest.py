@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from fleet_components.azure.declarations import HUB, MEMBERS, UPGRADES
 from fleet_components.azure.declarations.members import read_member_lists
-from fleet_components.azure.declarations.together import disagreements, lists_among
+from fleet_components.azure.declarations.together import disagreements, lists_among, read_upgrades
 from fleet_components.azure.declarations.unobserved import unobserved
-from fleet_components.azure.declarations.upgrades import read_upgrades
 from fleet_components.azure.values.dated import age_warnings, day_of_plan
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.record import cluster_record
@@ -66,7 +65,7 @@ def subscription(opts: pulumi.ResourceOptions) -> str:
 
 def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Removals:
     """Return what would be deleted of a fleet's hub, clusters and resource groups."""
-    from fleet_components.azure.declarations.provision import removals as removals_of  # loads the Azure SDK
+    from fleet_components.azure.declarations.unobserved import removals as removals_of  # loads the Azure SDK
 
     return removals_of(name, args, opts)
 
@@ -81,6 +80,6 @@ def warnings(manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> FleetArgs:
     """Provision the declared hub and members; see :func:`fleet_components.azure.provision`."""
-    from fleet_components.azure.declarations.provision import provision as provision_declared  # loads the Azure SDK
+    from fleet_components.azure.declarations.unobserved import provision as provision_declared  # loads the Azure SDK
 
     return provision_declared(name, args, opts)

@@ -11,7 +11,7 @@ import click
 from fleet_components.cli import clock
 from fleet_components.cli.help import under
 from fleet_components.cli.progress import watch
-from fleet_components.hub.azure.fleet_id import FleetId, read_fleet_id
+from fleet_components.hub.azure.fleet_resource import FleetId, read_fleet_id
 from fleet_components.hub.azure.remarks import hub_notes, members_only
 from fleet_components.hub.observation import Observation
 from fleet_components.live.azure_fleet import AzureHub, azure_hub

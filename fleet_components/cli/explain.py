@@ -13,9 +13,8 @@ from fleet_components.cli.help import Command
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
 from fleet_components.review.documents.explanation import explanation
-from fleet_components.review.documents.form import Document, title_of
+from fleet_components.review.documents.form import Document, View, title_of
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.documents.view import View
 from fleet_components.review.planning.survey import survey
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.explained import print_explanation

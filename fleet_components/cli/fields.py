@@ -12,8 +12,7 @@ from fleet_components.content.wire import to_json
 from fleet_components.review.documents.deliveries import deliveries_document
 from fleet_components.review.documents.fields import fields_document
 from fleet_components.review.showing.console import shown
-from fleet_components.review.showing.deliveries import deliveries_markdown, print_deliveries
-from fleet_components.review.showing.fields import fields_markdown, print_fields
+from fleet_components.review.showing.fields import deliveries_markdown, fields_markdown, print_deliveries, print_fields
 
 
 @click.command(

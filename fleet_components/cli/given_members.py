@@ -11,8 +11,7 @@ import attrs
 from fleet_components.live.kubeconfig_file import context_of, contexts_of
 from fleet_components.model.labels import label_errors
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.starting.contexts import members_of
-from fleet_components.starting.member import LONGEST, usable_name
+from fleet_components.starting.member import LONGEST, members_of, usable_name
 
 _MEMBER = "member {}"
 _FORM = "give --members NAME=KUBECONFIG[:CONTEXT]"

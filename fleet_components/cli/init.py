@@ -13,12 +13,10 @@ from fleet_components.cli.help import Command
 from fleet_components.content.observed import is_observed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
-from fleet_components.starting.contexts import Found, members_of
-from fleet_components.starting.files import write
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
 from fleet_components.starting.image import DEFAULT, pinned
-from fleet_components.starting.install import EXAMPLE, from_requirements, given
-from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
+from fleet_components.starting.install import EXAMPLE, from_requirements, given, write
+from fleet_components.starting.member import LONGEST, Found, NewMember, by_hand, members_of, twice
 from fleet_components.starting.workflow import (
     GITLAB,
     UPDATER,

@@ -19,7 +19,7 @@ from fleet_components.cli.help import Command, under
 from fleet_components.cli.interrupt import finished_first
 from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
-from fleet_components.hub.azure.fleet_id import FleetId
+from fleet_components.hub.azure.fleet_resource import FleetId
 from fleet_components.hub.folder.clusters import check_without_hub, recorded_members
 from fleet_components.hub.folder.header import Header, silences, time_text
 from fleet_components.hub.folder.reading import observed_members

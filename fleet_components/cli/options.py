@@ -18,10 +18,10 @@ from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
 from fleet_components.cli.names import members
 from fleet_components.cli.progress import watch
+from fleet_components.model.cluster import read_time
 from fleet_components.model.problem import FleetError
 from fleet_components.model.releases import TABLES
 from fleet_components.model.text import visible
-from fleet_components.model.wire import read_time
 from fleet_components.plan.options import MEANINGS
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.other_stacks import OtherStack

@@ -15,7 +15,7 @@ from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.pulling import pulled, settings_of
-from fleet_components.content.confined import within
+from fleet_components.content.paths import within
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.review.documents.form import Document, to_read
@@ -27,9 +27,8 @@ from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.gitops.layout import TOOL_OF
 from fleet_components.review.rendering.gitops.settings import GitopsSettings
-from fleet_components.review.rendering.last import LastRender, read_last
 from fleet_components.review.rendering.manifests import STATE, is_manifest, ours_in
-from fleet_components.review.rendering.rollout_render import RolloutRender
+from fleet_components.review.rendering.rollout_render import LastRender, RolloutRender, read_last
 from fleet_components.review.showing import words
 
 # A file system takes 255 bytes; while the folder is replaced its name is longer.

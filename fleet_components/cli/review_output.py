@@ -16,17 +16,15 @@ from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import printed
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
-from fleet_components.content.confined import within
+from fleet_components.content.paths import within
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, View
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.schema import plan_schema
-from fleet_components.review.documents.view import View
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.survey import Survey
-from fleet_components.review.rendering.saved import save
-from fleet_components.review.rendering.target import clear, write_new
+from fleet_components.review.rendering.target import clear, save, write_new
 from fleet_components.review.showing.age import with_age
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.markdown import to_markdown

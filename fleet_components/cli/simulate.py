@@ -17,10 +17,9 @@ from fleet_components.cli.review_output import Shown, put, reviewing, show
 from fleet_components.cli.supposing import supposing
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, View
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
-from fleet_components.review.documents.view import View
 from fleet_components.review.planning.simulation import Simulation
 from fleet_components.review.planning.simulation import simulate as simulated
 from fleet_components.review.planning.supposition import Supposition

@@ -25,8 +25,7 @@ from fleet_components.plan.claims import UNASKED, Facts, judge_claims, judge_rel
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import Pair
-from fleet_components.plan.identity import other_cluster, same_cluster
-from fleet_components.plan.lost import warn_of_another
+from fleet_components.plan.lost import other_cluster, same_cluster, warn_of_another
 from fleet_components.plan.ownership import (
     Arrival,
     anothers,

@@ -16,11 +16,11 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.cluster import read_time
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.release import ReleaseTable
 from fleet_components.model.releases import TABLES
 from fleet_components.model.text import few, nearest
-from fleet_components.model.wire import read_time
 from fleet_components.plan.given import Given
 from fleet_components.plan.options import (
     A_SHARE,

@@ -12,28 +12,31 @@ import pulumi
 
 from fleet_components import dynamic
 from fleet_components.components.barrier import Arrivals, between
-from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
+from fleet_components.components.earlier_names import EarlierNames
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.fleet_options import read_options
-from fleet_components.components.former import EarlierNames
+from fleet_components.components.fleet_options import (
+    in_subscription,
+    provisioned,
+    read_options,
+    refuse_together,
+    to_be_provisioned,
+)
 from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification
 from fleet_components.components.keeping import keeping
-from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member, identities_of
 from fleet_components.components.observed import Start, start_of, under_releases
 from fleet_components.components.own_provider import not_let_go
 from fleet_components.components.past import as_members_say, once_declared, past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
+from fleet_components.components.program_objects import manifests_of
 from fleet_components.components.progress import Progress
-from fleet_components.components.provider import in_earnest, unreachable_members
-from fleet_components.components.providers import MemberProviders
-from fleet_components.components.provisioning import in_subscription, provisioned, refuse_together, to_be_provisioned
+from fleet_components.components.providers import MemberProviders, in_earnest, unreachable_members
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
 from fleet_components.components.registrations import observed, registering
-from fleet_components.components.taking_over import TakingOver
+from fleet_components.components.taking_over import TakingOver, compare
 from fleet_components.components.trials import FormTrials
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
@@ -49,12 +52,11 @@ from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_names import RENAMED
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.identity import same_cluster
-from fleet_components.plan.lost import describe_remembered
+from fleet_components.plan.lost import describe_remembered, same_cluster
+from fleet_components.plan.no_match import meant
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
-from fleet_components.plan.vain import meant
 from fleet_components.systems.karmada.plan.member import serving_both
 
 

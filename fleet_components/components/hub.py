@@ -17,7 +17,7 @@ from fleet_components.components.creation import before_creation
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process, in_thread
-from fleet_components.components.provider import member_provider
+from fleet_components.components.providers import member_provider
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Barrier

@@ -15,7 +15,7 @@ from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.identity import identity_of
+from fleet_components.plan.lost import identity_of
 
 
 @attrs.frozen

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import attrs
@@ -11,18 +11,22 @@ import pulumi
 
 from fleet_components.components.asking import as_leftover, ask_member, compare_all, live_in
 from fleet_components.components.identification import Identification
-from fleet_components.components.process import in_process
+from fleet_components.components.process import in_process, in_thread
 from fleet_components.components.refusal import RefusedError
+from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import CLUSTER_ANNOTATION, FOUND, FOUND_ANNOTATION, annotated
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer
-from fleet_components.model.manifest import ObjectKey
-from fleet_components.model.observed import SILENT
-from fleet_components.model.problem import Problem
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.observed import SILENT, ObservedMember, ObservedObject
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.apply_mode import TakeOver
+from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.ownership import Arrival, arrivals, compared_first, found_there
+from fleet_components.plan.record import Objects
 
 EVERYTHING = "*"
 """Path of ``ignore_changes`` that has the engine leave an object as it is."""
@@ -149,3 +153,61 @@ class TakingOver:
 
 def _listed(fields: Any) -> list[str]:
     return list(fields or ())
+
+
+# Comparison of objects that are not written with those on their members: reports, and drift that
+# is left alone.
+
+
+_SECONDS = 30.0
+_NO_KUBECONFIG = "its provider names no kubeconfig"
+
+Compare = Callable[[Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
+"""Compares objects with those on a member once an output is known; None where nobody is asked."""
+
+
+def compare(
+    identification: Identification, name: str, objects: Objects, mode: ApplyMode, after: pulumi.Output[Any]
+) -> pulumi.Output[ObservedMember | None]:
+    """Compare objects with those on a member.
+
+    Args:
+        identification: the members.
+        name: name of the member.
+        objects: the objects as they are wanted.
+        mode: how they are compared.
+        after: output that has to be known first.
+
+    Returns:
+        What the member says; None in process, where objects are only rendered, and of a member that is lost.
+    """
+    kubeconfig = identification.asked_with(name)
+    if kubeconfig is None:
+        return pulumi.Output.from_input(None)
+    manager = identification.plan.manager
+    wanted = [Wanted(data, mode, manager, causes=False) for data in objects]
+
+    async def ask(found: list[Any]) -> ObservedMember:
+        return await in_thread(partial(_ask, found[0], name, wanted))
+
+    # What is made of a secret kubeconfig is a secret, and would not be shown; ``live`` hides what is secret itself.
+    return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(ask))
+
+
+def _ask(kubeconfig: str, name: str, wanted: Sequence[Wanted]) -> ObservedMember:
+    if not kubeconfig:
+        return ObservedMember(unreached=_NO_KUBECONFIG)
+    try:
+        text = read_kubeconfig(kubeconfig, name)
+    except FleetError as error:
+        return ObservedMember(unreached=error.problems[0].what)
+    found = observe({name: text}, {name: wanted}, timeout=_SECONDS)[name]
+    secret = {Manifest(item.data).key for item in wanted if secret_fields(item.data)}
+    return attrs.evolve(
+        found, objects={key: _hidden(observed, secret=key in secret) for key, observed in found.objects.items()}
+    )
+
+
+def _hidden(found: ObservedObject, *, secret: bool) -> ObservedObject:
+    """Return what is known of an object, without words of an API server that may quote something secret."""
+    return attrs.evolve(found, error=REDACTED) if found.error and secret else found

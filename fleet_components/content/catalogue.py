@@ -12,10 +12,9 @@ import attrs
 
 from fleet_components.content.stored import LABELLED_BY_SERVER, stored
 from fleet_components.model.kinds import BUILT_IN, Kind, guess_plural
-from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.selector import LabelSelector
+from fleet_components.model.selector import LabelIndex, LabelSelector
 
 DEFAULT_NAMESPACE = "default"
 

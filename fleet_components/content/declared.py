@@ -33,8 +33,8 @@ import attrs
 from fleet_components.content.build import Build
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.content.chart import Chart
-from fleet_components.content.confined import confined
 from fleet_components.content.kustomization import Kustomization
+from fleet_components.content.paths import confined
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem

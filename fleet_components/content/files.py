@@ -9,11 +9,9 @@ from typing import Literal
 
 import attrs
 
-from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.observed import MEMORY, PARTS, is_observed, observed_above
-from fleet_components.content.regular_file import read_regular
-from fleet_components.content.walk import files_below, walk
+from fleet_components.content.paths import files_below, read_regular, walk, within
 from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")

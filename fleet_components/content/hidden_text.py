@@ -9,8 +9,7 @@ import yaml
 
 from fleet_components.content.guarded import UnreadableError, read_documents
 from fleet_components.content.secret import PUBLIC, REDACTED
-from fleet_components.content.secret_kind import is_list_of_secrets, is_secret_kind
-from fleet_components.content.secret_text import holds_secret
+from fleet_components.content.secret_text import holds_secret, is_list_of_secrets, is_secret_kind
 
 
 def shown_lines(text: str) -> list[str]:

@@ -10,14 +10,13 @@ import attrs
 
 from fleet_components.content.build import Build
 from fleet_components.content.chart import HOOK, Chart, is_hook
-from fleet_components.content.confined import resolved
 from fleet_components.content.declared import misplaced, names_a_build, read_build
 from fleet_components.content.document import Document, documents
 from fleet_components.content.files import SourceEntry, Text, find, read_file, unbuilt
 from fleet_components.content.header import check_header, fill_nulls
-from fleet_components.content.joined import joined
 from fleet_components.content.kustomization import Kustomization
-from fleet_components.content.observed import MEND
+from fleet_components.content.observed import MEND, joined
+from fleet_components.content.paths import resolved
 from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FieldPath, FleetError, Problem

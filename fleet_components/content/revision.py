@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.regular_file import LIMIT_VARIABLE, limit_mib
+from fleet_components.content.paths import LIMIT_VARIABLE, limit_mib
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import Problem
 

@@ -14,10 +14,8 @@ from typing import Any
 
 from fleet_components.content.address import is_address
 from fleet_components.content.archive import Room, read_archive
-from fleet_components.content.confined import resolved
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.regular_file import read_regular
-from fleet_components.content.walk import files_below
+from fleet_components.content.paths import files_below, read_regular, resolved
 
 _SCHEMA, _PACKED, _CHARTS = "values.schema.json", ".tgz", "charts"
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")

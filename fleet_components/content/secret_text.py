@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from fleet_components.content.guarded import UnreadableError, read_scalars
-from fleet_components.content.secret_kind import is_secret_kind, letters
 
 # Each begins with letters, for which a search is quicker than for the edge of a word.
 _KIND_WORD, _SECRET_WORD = re.compile(r"kind\b(?<!\wkind)"), re.compile(r"secrets?(?:\W?lists?)?\b")
@@ -63,3 +63,27 @@ def _unescaped(escape: re.Match[str]) -> str:
     if code:
         return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else " "
     return "" if escape[4] else " "
+
+
+# Kinds of objects whose data are secret.
+
+
+_LISTS = ("secretlist", "secretslist", "secretlists")
+_SECRETS = ("secret", "secrets", *_LISTS)
+"""Kinds of secret objects, by their letters alone: a kind that is misspelt makes nothing public either."""
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+def is_secret_kind(kind: Any) -> bool:
+    """Return whether an object of this kind is a Secret, or a list of them."""
+    return letters(kind) in _SECRETS
+
+
+def letters(kind: Any) -> str:
+    """Return the letters of a kind, in lower case."""
+    return _NO_LETTERS.sub("", str(kind).casefold())
+
+
+def is_list_of_secrets(kind: Any) -> bool:
+    """Return whether an object of this kind has Secrets as its items."""
+    return letters(kind) in _LISTS

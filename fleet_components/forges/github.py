@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.forges.api import Api, identity, part
 from fleet_components.forges.forge import NothingToDoError, Request, setting, token_of
 from fleet_components.model.problem import FleetError, Problem

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission.quantity_text import amount_text
+from fleet_components.admission.decode import amount_text
 from fleet_components.hub.listing import Object
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.quantity import parse_quantity

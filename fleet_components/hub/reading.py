@@ -8,14 +8,12 @@ from contextlib import contextmanager
 
 import attrs
 
-from fleet_components.hub.listing import Listing, Query, System
+from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, Listing, Query, System
 from fleet_components.hub.observation import Observation
-from fleet_components.hub.unanswered import FORBIDDEN, GRANT, LATER
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, visible
-from fleet_components.systems.karmada.hub.observation import karmada_observation
-from fleet_components.systems.karmada.hub.queries import karmada_queries
+from fleet_components.systems.karmada.hub.observation import karmada_observation, karmada_queries
 from fleet_components.systems.kubefleet.hub.observation import kubefleet_observation
 from fleet_components.systems.kubefleet.hub.queries import kubefleet_queries
 

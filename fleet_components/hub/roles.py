@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from fleet_components.content.secret_kind import is_secret_kind
-from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.content.secret_text import is_secret_kind
+from fleet_components.hub.listing import Listing, Query, Resource, System, missed
 from fleet_components.hub.reading import missing
-from fleet_components.hub.unanswered import missed
 from fleet_components.systems.karmada.hub.kinds import WORK, WORK_GROUP
 
 NAME = "fleet-observe"

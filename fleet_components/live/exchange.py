@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import attrs
 
 from fleet_components.content.guarded import read_json
-from fleet_components.content.regular_file import LIMIT_VARIABLE, limit_mib
+from fleet_components.content.paths import LIMIT_VARIABLE, limit_mib
 from fleet_components.live.echo import without_credential
 from fleet_components.model.digits import integer
 

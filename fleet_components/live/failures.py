@@ -13,7 +13,7 @@ from http import client as http
 
 import attrs
 
-from fleet_components.hub.unanswered import FORBIDDEN
+from fleet_components.hub.listing import FORBIDDEN
 from fleet_components.live.exchange import Received
 
 NOT_KUBERNETES = "is not answered as Kubernetes does"

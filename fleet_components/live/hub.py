@@ -8,16 +8,14 @@ from functools import partial
 
 import attrs
 
-from fleet_components.content.secret_kind import is_secret_kind
-from fleet_components.hub.listing import Listing, Object, Query, System
+from fleet_components.content.secret_text import is_secret_kind
+from fleet_components.hub.listing import LATER, NOT_ASKED, Listing, Object, Query, System
 from fleet_components.hub.reading import STEERING, check_essential, missing
-from fleet_components.hub.unanswered import LATER, NOT_ASKED
 from fleet_components.live.at_once import at_once
-from fleet_components.live.discovery import Served, served_by
 from fleet_components.live.failures import CHECK_SERVER, NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
-from fleet_components.live.lists import objects_of
+from fleet_components.live.lists import Served, objects_of, served_by
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
 from fleet_components.model.watch import Watch, unwatched

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible

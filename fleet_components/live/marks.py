@@ -21,7 +21,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.transfer import SeenObject
 from fleet_components.plan.ways import Way
-from fleet_components.systems.karmada.hub.marks import BINDING_MARKS
+from fleet_components.systems.karmada.hub.binding import BINDING_MARKS
 
 T = TypeVar("T")
 _TRIES = 5

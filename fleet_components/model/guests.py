@@ -16,7 +16,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 
-GROUP = "fleet_components.guests"
+ENTRY_POINTS = "fleet_components.guests"
 
 
 class Removals(NamedTuple):
@@ -92,7 +92,7 @@ def guests() -> tuple[Guest, ...]:
     """Return the installed guests, in the order of their names."""
     from importlib.metadata import entry_points  # imported here, because it takes long and most fleets have no guest
 
-    return tuple(point.load() for point in sorted(entry_points(group=GROUP), key=lambda point: point.name))
+    return tuple(point.load() for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name))
 
 
 def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:

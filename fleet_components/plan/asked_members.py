@@ -13,16 +13,15 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
-from fleet_components.model.label_index import LabelIndex, by_number
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath
-from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement, by_number
 from fleet_components.model.text import Vocabulary, few
-from fleet_components.plan.vain import NoMatch, located, meant, values, values_of_label
+from fleet_components.plan.no_match import NoMatch, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector
-from fleet_components.systems.karmada.scheduler.affinity import FIELDS, matching, meeting_field
+from fleet_components.systems.karmada.scheduler.state import FIELDS, matching, meeting_field
 from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,
     PropertyRequirement,

@@ -15,7 +15,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
-from fleet_components.plan.vain import meant, near_name, values_of_label
+from fleet_components.plan.no_match import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
 Missing = tuple[str, str]

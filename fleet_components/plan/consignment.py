@@ -23,8 +23,8 @@ from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import SYSTEMS, Way, Ways
 from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
-from fleet_components.systems.kubefleet.plan.runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
 
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
 _OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", OVERRIDE, CLUSTER_OVERRIDE)

@@ -11,11 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from fleet_components.model.cluster import Cluster
+from fleet_components.model.cluster import Cluster, read_time
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.wire import read_time
 from fleet_components.plan import private_files
 from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject

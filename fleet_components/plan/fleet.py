@@ -31,10 +31,9 @@ from fleet_components.plan.departures import (
 )
 from fleet_components.plan.fleet_plan import FleetPlan, grouped, sent_to
 from fleet_components.plan.guard import not_tokens
-from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.lookalikes import lookalikes
-from fleet_components.plan.lost import member_states
+from fleet_components.plan.lost import member_states, same_cluster
 from fleet_components.plan.moving import previous_ways
 from fleet_components.plan.on_hub import as_carried_out, with_unapplied
 from fleet_components.plan.options import Options
@@ -42,14 +41,13 @@ from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import Past
 from fleet_components.plan.precedence import Precedence, ordered
-from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.recorded import Recorded
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.renames import find_renames
 from fleet_components.plan.sealing import sealed
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.unmatched import unmatched
+from fleet_components.plan.unmatched import no_quantities, unmatched
 from fleet_components.plan.ways import Ways, ways_of
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.systems.karmada.model.policy import CLUSTER_PROPAGATION, PROPAGATION

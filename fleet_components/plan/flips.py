@@ -9,9 +9,9 @@ import attrs
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.edits import as_written
 from fleet_components.plan.subject import Decided
+from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, edit_words
 from fleet_components.scheduler.framework import SchedulingError
-from fleet_components.scheduler.proposals import Proposals
 
 MOST_FLIPS = 3
 """Number of changes that are told of one member."""

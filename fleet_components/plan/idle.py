@@ -18,8 +18,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
 from fleet_components.model.text import count, few
-from fleet_components.plan.effectless import without_effect
-from fleet_components.plan.trial import Trial, Tried, Unchanged
+from fleet_components.plan.trial import Trial, Tried, Unchanged, without_effect
 
 _FIELDS_SHOWN = 3
 _TOO_MANY = "there are too many to try each; this is the first of them"

@@ -13,8 +13,7 @@ from fleet_components.content.header import check_header
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.replacement import replacement
 from fleet_components.content.revision import canonical, compress, decompress
-from fleet_components.content.secret import is_hidden, redacted_content
-from fleet_components.content.secret_rules import SecretPatch, with_secret_texts
+from fleet_components.content.secret import SecretPatch, is_hidden, redacted_content, with_secret_texts
 from fleet_components.content.stamp import WRITTEN_AGAIN, annotated
 from fleet_components.content.stored import without_texts
 from fleet_components.model.cluster import Cluster

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.secret_rules import SecretPatch, secret_patches
+from fleet_components.content.secret import SecretPatch, secret_patches
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided

@@ -13,14 +13,12 @@ from typing import TypeVar
 import attrs
 
 from fleet_components.admission import Existing, admit, misnamed, workload
-from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.custom_kinds import CustomKinds
 from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, out_of_place, unwrap, unwrapped
 from fleet_components.content.files import Text
 from fleet_components.content.load import named, readable
-from fleet_components.content.select import Selection, select, surprises
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.declarations import GROUP, meant_kind, misdeclared
 from fleet_components.model.guests import present
@@ -36,18 +34,20 @@ from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.plan.ways import is_for_hub
 from fleet_components.rollout.strategy import External, UpdateRun, in_reach, read_update_run
+from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.content.template import as_matched
-from fleet_components.systems.karmada.content.workload import shape_of
 from fleet_components.systems.karmada.model.application_health import ApplicationHealth, read_health
 from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.systems.karmada.model.release import Rule
 from fleet_components.systems.karmada.model.settings import KarmadaSettings, read_settings
 from fleet_components.systems.karmada.plan.member import serving_both
+from fleet_components.systems.kubefleet.content.availability import trackable
+from fleet_components.systems.kubefleet.content.select import Selection, select, surprises
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.model.placement import Placement, RollingUpdate
-from fleet_components.systems.kubefleet.plan.runs import STRATEGY_OF, is_approved, runs_of
+from fleet_components.systems.kubefleet.plan.update_runs import STRATEGY_OF, is_approved, runs_of
 
 A = TypeVar("A")
 T = TypeVar("T")

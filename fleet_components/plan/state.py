@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.codec import MisfitError, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem

@@ -33,10 +33,10 @@ from fleet_components.rollout.rollout import (
     Rollout,
     Wave,
 )
+from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
-from fleet_components.scheduler.proposals import Proposals
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,9 +12,10 @@ import attrs
 
 from fleet_components.content.overridden import Object, Overridden
 from fleet_components.content.override_parts import Part
+from fleet_components.content.revision import canonical
 from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.plan.record import Objects
 
 
@@ -109,3 +111,125 @@ class Tried:
     def results(self, left_out: Collection[Part] = ()) -> Sequence[Overridden]:
         """Return what overrides make of each object there, without some parts of one of them."""
         return self.trial.results(self.member, left_out)
+
+
+# Find the parts of overrides that make no difference to what any member gets.
+
+
+MOST_RULES = 30_000
+"""Limit of the rules that a search for parts without effect carries out to find none."""
+
+
+def without_effect(
+    parts: Collection[Part], trials: Sequence[Trial], most: int = MOST_RULES
+) -> tuple[dict[Part, Tried | None], set[Part]]:
+    """Return the parts of overrides that make no difference to what any member gets, and those that
+    were not tried to the end.
+
+    Each of the first comes with the place in which it was tried first; None if there is none.
+    Where a rule fails, nothing is known of the others: they count as having an effect.
+
+    Args:
+        parts: the parts.
+        trials: the subjects.
+        most: how many rules may be carried out in vain.
+    """
+    open_: dict[Part, Tried | None] = dict.fromkeys(parts)
+    untried = set[Part]()
+    for trial in trials:
+        alone = lone(part for part in parts if part.override in trial.by_key)
+        alike = set[Hashable]()
+        for member in trial.members if open_ else ():
+            here = [part for part in open_ if _concerns(trial, part, member)]
+            if not here or trial.alike(member) in alike:
+                continue
+            alike.add(trial.alike(member))
+            there = Tried(trial, member)
+            results = there.results()
+            idle, free = _without_effect(there, results, here, alone)
+            most -= len(idle) * sum(len(result.steps) for result in results)
+            for part in here:
+                if part not in free and (part not in idle or most < 0):
+                    del open_[part]
+                    if part in idle:
+                        untried.add(part)
+                elif open_[part] is None:
+                    open_[part] = there
+    return open_, untried
+
+
+def _without_effect(
+    there: Tried, results: Sequence[Overridden], parts: Collection[Part], alone: Collection[Part]
+) -> tuple[set[Part], set[Part]]:
+    """Return the parts that make no difference in one place: those of which that was tried, and
+    those of which it is known without.
+
+    Args:
+        there: the place.
+        results: what overrides make of each object there.
+        parts: the parts.
+        alone: those that write a field which no other part writes.
+    """
+    made = there.trial.made(results)
+    if made is None:
+        return set(), set()
+    changing = {(step.override, step.rule) for result in results for step in result.steps if step.before != step.data}
+    # A rule that changes nothing makes no difference as a whole; parts of it may undo each other.
+    free = {part for part in parts if part.is_rule and (part.override, part.rule) not in changing}
+    known = set(effective(there.trial, results, alone))
+    tried = (part for part in parts if part not in free and known.isdisjoint(part.all))
+    return {part for part in tried if _same(made, there.trial.made(there.results([part])))}, free
+
+
+def _concerns(trial: Trial, part: Part, member: Cluster) -> bool:
+    return part.override in trial.reached and trial.applies(part.override, part.rule, member)
+
+
+def _same(made: Objects, other: Objects | None) -> bool:
+    # In Python 1 equals True, and 1.0.
+    return made == other and canonical(list(made)) == canonical(list(other or ()))
+
+
+# Show without a trial that parts of overrides have an effect: those that alone write a field.
+#
+# A trial of each of many operations on one object would take time that grows as their square.
+
+
+def lone(parts: Iterable[Part]) -> list[Part]:
+    """Return the parts that write a field which no other part writes, nor what is above or below it.
+
+    Args:
+        parts: all parts of the overrides that may concern an object.
+    """
+    leaves = [part for part in parts if not part.parts]
+    written = Counter(leaf.field for leaf in leaves)
+    above = {field[:length] for field in written for length in range(len(field))}
+    return [leaf for leaf in leaves if leaf.field and _is_lone(leaf.field, written, above)]
+
+
+def _is_lone(field: tuple[str, ...], written: Counter[tuple[str, ...]], above: Collection[tuple[str, ...]]) -> bool:
+    """Return whether a field is written once. Items of lists move, so that none of them counts."""
+    in_list = any(step == "-" or step.lstrip("+-").isdecimal() for step in field)
+    return not in_list and written[field] == 1 and field not in above and not _has_above(field, written)
+
+
+def _has_above(field: tuple[str, ...], written: Counter[tuple[str, ...]]) -> bool:
+    return any(field[:length] in written for length in range(len(field)))
+
+
+def effective(trial: Trial, results: Sequence[Overridden], alone: Iterable[Part]) -> Iterator[Part]:
+    """Yield those of the parts that alone write a field which members get in another form by them.
+
+    Without such a part the field would be as before all overrides, or a rule would fail.
+    """
+    forms = []
+    for result in results:
+        rules = {(step.override, step.rule) for step in result.steps}
+        for before in (step.before for step in result.steps[:1]):
+            old, new = trial.emitted([Overridden(before)]), trial.emitted([result])
+            if [Manifest(data).key for data in old] == [Manifest(data).key for data in new] == [Manifest(before).key]:
+                forms.append((rules, old[0], new[0]))
+    for part in alone:
+        here = ((old, new) for rules, old, new in forms if (part.override, part.rule) in rules)
+        if any(value_at(old, part.field) != value_at(new, part.field) for old, new in here):
+            yield part

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.eligible import is_reserved, why_skipped
-from fleet_components.content.select import HUB_NAMESPACES
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
-from fleet_components.model.text import count, few
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.quantity import is_quantity
+from fleet_components.model.text import Vocabulary, count, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.names import TEMPLATE_KIND
-from fleet_components.plan.namespaces import forgotten_namespaces
-from fleet_components.plan.quantities import no_quantities
+from fleet_components.plan.no_match import near_name
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.systems.karmada.plan import idle as karmada
-from fleet_components.systems.karmada.plan.replicas import changed_totals
+from fleet_components.systems.karmada.plan import trial as karmada
 from fleet_components.systems.karmada.plan.templates import Templates
 from fleet_components.systems.karmada.plan.unmatched import in_policies, in_requests, without_apis
-from fleet_components.systems.karmada.plan.unserved import unserved
-from fleet_components.systems.kubefleet.plan import idle as kubefleet
+from fleet_components.systems.karmada.plan.unserved import changed_totals, unserved
+from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
+from fleet_components.systems.kubefleet.plan import trial as kubefleet
 from fleet_components.systems.kubefleet.plan.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 
 
@@ -95,3 +97,145 @@ def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:
         return not catalogue.contents(name) and name not in HUB_NAMESPACES and not is_reserved(name)
     defines = (manifest.group, manifest.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
     return not defines and not is_reserved(manifest.namespace) and not why_skipped(manifest, catalogue)
+
+
+# Warn of objects that go to members to which nothing brings the namespace that they are in.
+
+
+Members = set[str]
+_UNLESS = "unless it is there already"
+
+
+def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
+    """Yield a problem for each namespace that is missing on some members, as far as that is known.
+
+    Every cluster has ``default`` and the namespaces of Kubernetes itself; an observed member reports which others it
+    has.
+
+    Args:
+        catalogue: the objects of the source.
+        subjects: what is placed where.
+        inventory: the members.
+    """
+    brought: dict[str, Members] = defaultdict(set)
+    needed: dict[str, dict[str, Members]] = defaultdict(dict)
+    for decided in subjects:
+        members = () if decided.subject.reports else decided.record.decisions.keys()
+        for manifest in map(Manifest, decided.subject.objects if members else ()):
+            if (manifest.group, manifest.kind) == ("", "Namespace"):
+                brought[manifest.name].update(members)
+            elif manifest.namespace:
+                needed[manifest.namespace].setdefault(_called(decided, manifest), set()).update(members)
+    there = {
+        name: set(cluster.namespaces or ()) for name, cluster in zip(inventory.names, inventory.clusters, strict=True)
+    }
+    known = Vocabulary(item.name for item in catalogue.alike("", "Namespace").manifests)
+    for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
+        lacking = {
+            name: _without(members - brought[namespace], namespace, there)
+            for name, members in needed[namespace].items()
+        }
+        if who := sorted(name for name, members in lacking.items() if members):
+            yield _forgotten(catalogue, known, namespace, who, sorted(set().union(*lacking.values())))
+
+
+def _called(decided: Decided, manifest: Manifest) -> str:
+    """Return what a message calls the subject of an object: a placement's name, or a template's object."""
+    return str(manifest.key) if decided.subject.kind == TEMPLATE_KIND else decided.name.replace("/", " ", 1)
+
+
+def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> Members:
+    return {name for name in members if namespace not in there.get(name, ())}
+
+
+def _forgotten(
+    catalogue: Catalogue, known: Vocabulary, namespace: str, who: Sequence[str], members: Sequence[str]
+) -> Problem:
+    """Return the problem for a namespace that is not placed on these members, or that the source does not have."""
+    manifest, needs = catalogue.get(ObjectKey("", "Namespace", "", namespace)), "needs" if len(who) == 1 else "need"
+    if manifest:
+        what = f"does not go to {few(members)}, where {few(who)} {needs} it"
+        hint = f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
+        return manifest.problem(what, (), hint)
+    what = f"nobody brings namespace {namespace} to {few(members)}, where {few(who)} {needs} it"
+    near = near_name(namespace, known)
+    add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
+    hint = f'did you mean "{near}"? else {add}' if near else add
+    first = next(iter(catalogue.contents(namespace)), None)
+    return first.problem(what, ("metadata", "namespace"), hint) if first else Problem(what, (), hint, who[0])
+
+
+# Warn of amounts on members that are not quantities and that no policy has asked for yet.
+#
+# The first policy that asks for such an amount fails on it.
+
+
+_PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?([numkMGTPE]|[KMGTPE]i)?")
+"""Pattern of nearly all quantities, for speed; only other texts are parsed."""
+_ALMOST = re.compile(r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*[A-Za-z%]*\s*")
+"""A number, perhaps with a unit: intended as an amount, whatever the property."""
+_REPORTED = ("kubernetes-fleet.io/node-count", "kubernetes.azure.com/")
+"""Prefixes of properties that property providers report; all of these are amounts."""
+_HINT = 'write a quantity, such as "0.05" or 16Gi: the first policy that asks for it fails on it'
+Texts = Iterator[tuple[FieldPath, str]]
+
+
+def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifest]) -> Iterator[Problem]:
+    """Yield a problem for each field that is not a quantity on some members.
+
+    Resources must be quantities. A property may have any value; it counts as an amount if it looks like one, if it is
+    one on another member, or if property providers report only amounts under its name.
+
+    Args:
+        members: the members.
+        declarations: manifests of the members, by name, for locations; members made in a program are not among them.
+    """
+    for path, texts in _wrong(members, _usage).items():
+        yield _problem(path, texts, declarations)
+    for path, texts in _wrong(members, _properties).items():
+        name = str(path[-1])
+        others = (text for member in members if (text := member.properties.get(name)) is not None)
+        almost = any(map(_ALMOST.fullmatch, texts.values()))
+        if almost or name.startswith(_REPORTED) or any(map(is_quantity, others)):
+            yield _problem(path, texts, declarations)
+
+
+def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dict[FieldPath, dict[str, str]]:
+    """Return, by field, the members on which it is not a quantity, with its value there."""
+    found: dict[FieldPath, dict[str, str]] = {}
+    for member in members:
+        for path, text in texts(member):
+            if not _PLAIN.fullmatch(text) and not is_quantity(text):
+                found.setdefault(path, {})[member.name] = text
+    return found
+
+
+def _usage(member: Cluster) -> Texts:
+    """Yield a member's resources as KubeFleet or Karmada has them; values derived from the other's are left out."""
+    usage, summary = member.usage, member.resource_summary
+    given = {"capacity": usage.capacity, "allocatable": usage.allocatable, "available": usage.available}
+    yield from _amounts("resourceUsage", given)
+    if summary and not any(given.values()):
+        fields = {"allocatable": summary.allocatable, "allocated": summary.allocated, "allocating": summary.allocating}
+        yield from _amounts("resourceSummary", fields)
+    for index, model in enumerate(member.resource_models or ()):
+        yield from ((("spec", "resourceModels", index, "ranges"), text) for text in model.minimum.values())
+
+
+def _amounts(holder: str, fields: Mapping[str, Mapping[str, str]]) -> Texts:
+    for field, amounts in fields.items():
+        for resource, text in amounts.items():
+            yield ("status", holder, field, resource), text
+
+
+def _properties(member: Cluster) -> Texts:
+    return ((("status", "properties", name), text) for name, text in member.properties.items())
+
+
+def _problem(path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]) -> Problem:
+    """Return the problem, located at the first member; the others are named."""
+    first, *others = texts
+    what = f'"{texts[first]}" is not a quantity' + (f", nor is that of {few(others)}" if others else "")
+    if first in declarations:
+        return declarations[first].problem(what, path, _HINT)
+    return Problem(what, path[1:], _HINT, f"member {first}")

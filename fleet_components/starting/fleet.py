@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import string
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.member import NewMember, usable_name
-from fleet_components.starting.template import template
-from fleet_components.starting.texts import to_yaml
 
 POLICIES = {"kubefleet": "placement.yaml", "karmada": "policy.yaml"}
 """File of the policy, by system."""
@@ -114,3 +117,51 @@ def _unreached(names: Sequence[str], *, rendered: bool) -> str:
         return ""
     first = "  # To reach the members, instead of fleet:render:\n  # fleet:kubeconfigs:\n" if rendered else ""
     return first + "".join(f"  #   {name}: ~/.kube/{name}.yaml\n" for name in names)
+
+
+# The files that are written, as templates that come with the package.
+
+
+_FOLDER = files("fleet_components.starting") / "templates"
+
+
+class Template(string.Template):
+    """A text with places like ``%{name}``: a dollar belongs to the shell and to the CI systems."""
+
+    delimiter = "%"
+
+    def text(self, **values: str) -> str:
+        """Return the text with the values in their places; each place needs one."""
+        return self.substitute(values)
+
+
+def template(name: str) -> Template:
+    """Return the template of a file, by its name."""
+    return Template(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
+
+
+# Objects as YAML to be read and edited by people: a text is quoted where some reader takes it for
+# something else.
+
+
+_PLAIN = re.compile(r"(~/)?[A-Za-z/]([A-Za-z0-9_./:@-]*[A-Za-z0-9_/])?")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts as :func:`to_yaml` says."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
+
+
+_Dumper.add_representer(str, _text)
+
+
+def to_yaml(data: Any) -> str:
+    """Return data as YAML, in the order in which they are given."""
+    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+    assert isinstance(text, str)
+    return text

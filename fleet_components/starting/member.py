@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import read_yaml
+from fleet_components.live.kubeconfig import read_kubeconfig_file
 from fleet_components.model.labels import key_errors, label_errors, value_errors
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
 
 LONGEST = {"kubefleet": 63, "karmada": 48}
 """Largest number of characters of a member's name, by system: that of a DNS label, and what Karmada's webhook takes."""
@@ -82,3 +88,143 @@ def _labels(name: str, text: str, problems: list[Problem]) -> Iterator[tuple[str
         seen.add(key)
         problems += [Problem(f'label "{label}": {item}', subject=f"member {name}", hint=_FORM) for item in wrong]
         yield key, value
+
+
+# The members of a new fleet that kubeconfigs name. The files are only read: no plug-in is run, no
+# cluster asked.
+
+
+@attrs.frozen
+class Context:
+    """A context of a kubeconfig.
+
+    Attributes:
+        name: its name.
+        file: the kubeconfig.
+        cluster: what tells its cluster from others: the address of the server, or the name where it
+            has none.
+        current: True if it is the one that the file is used with.
+    """
+
+    name: str
+    file: Path
+    cluster: str
+    current: bool
+
+
+@attrs.frozen
+class Found:
+    """Result of reading kubeconfigs.
+
+    Attributes:
+        members: a member for each cluster.
+        doubles: contexts of a cluster that is a member by another context, with the name of that
+            member.
+    """
+
+    members: tuple[NewMember, ...]
+    doubles: tuple[tuple[Context, str], ...]
+
+
+def members_of(files: Sequence[Path], chosen: Collection[str], system: str, taken: Collection[str] = ()) -> Found:
+    """Return a member for each cluster of the kubeconfigs.
+
+    Args:
+        files: the kubeconfigs.
+        chosen: names of the contexts that count; all of them if empty.
+        system: the system whose members they are.
+        taken: names that are given already.
+
+    Raises:
+        FleetError: a file cannot be read, or a context is not there or leads nowhere.
+    """
+    found: list[Context] = []
+    problems: list[Problem] = []
+    for file in dict.fromkeys(files):
+        try:
+            found += _contexts(file)
+        except FleetError as error:
+            problems += error.problems
+    problems += () if problems else _missing(found, chosen)
+    if problems:
+        raise FleetError(problems)
+    wanted = [context for context in found if not chosen or context.name in chosen]
+    first: dict[str, Context] = {}
+    for context in sorted(
+        wanted, key=lambda context: not context.current
+    ):  # of several contexts, the one that is in use
+        first.setdefault(context.cluster, context)
+    picked = [context for context in wanted if first[context.cluster] is context]
+    names = _names(picked, LONGEST[system], taken)
+    members = tuple(
+        NewMember(names[context], kubeconfig=context.file, context=context.name, current=context.current)
+        for context in picked
+    )
+    return Found(members, tuple((context, names[first[context.cluster]]) for context in wanted if context not in names))
+
+
+def _contexts(file: Path) -> Iterator[Context]:
+    """Yield the contexts of a kubeconfig.
+
+    Raises:
+        FleetError: it cannot be read, or a context leads nowhere.
+    """
+    path = Path(os.path.expanduser(file))  # unlike Path.expanduser, it takes any text
+    try:
+        config = read_yaml(read_kubeconfig_file(path, ""))
+    except FleetError as error:
+        # There is no member yet that could be named.
+        hint = "give a kubeconfig with clusters and contexts"
+        raise FleetError([attrs.evolve(problem, subject="", hint=hint) for problem in error.problems]) from None
+    clusters: Mapping[str, Any] = {item["name"]: item["cluster"] for item in config["clusters"]}
+    current = config.get("current-context")
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    for context in config["contexts"]:
+        name, cluster = context["name"], context["context"].get("cluster")
+        if name in seen:
+            hint = "kubectl config rename-context gives one of them another name"
+            problems.append(Problem(f'the context "{name}" is there twice', file=str(file), hint=hint))
+        elif not isinstance(cluster, str) or cluster not in clusters:
+            what = f'the context "{name}" leads to no cluster of the file'
+            hint = f"name other contexts, or kubectl config delete-context {name}"
+            problems.append(Problem(what, file=str(file), hint=hint))
+        else:
+            server = clusters[cluster].get("server")
+            yield Context(
+                name,
+                file,
+                server if isinstance(server, str) else f"{file}: {cluster}",
+                name == current,
+            )
+        seen.add(name)
+    if problems:
+        raise FleetError(problems)
+
+
+def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Problem]:
+    names = [context.name for context in found]
+    for name in chosen:
+        if name not in names:
+            meant = nearest(name, names)
+            hint = f"did you mean {meant}?" if meant else f"there are {few(names)}"
+            yield Problem(f'no kubeconfig has a context "{name}"', hint=hint)
+
+
+def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:
+    """Return a name for each context: its own; where several files have it, as ``default`` of k3s, with the file's."""
+    often = Counter(context.name for context in contexts)
+    names: dict[Context, str] = {}
+    used = set(taken)
+    for context in contexts:
+        base = usable_name(
+            f"{context.file.stem}-{context.name}" if often[context.name] > 1 else context.name,
+            longest,
+        )
+        name, number = base, 1
+        while name in used:
+            number += 1
+            name = f"{base[: longest - len(str(number)) - 1].strip('-')}-{number}"
+        used.add(name)
+        names[context] = name
+    return names

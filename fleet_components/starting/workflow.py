@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fleet_components.content.confined import within
 from fleet_components.content.observed import is_observed
+from fleet_components.content.paths import within
 from fleet_components.hub.folder.header import has_hub
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.starting.template import template
+from fleet_components.starting.fleet import template
 
 WORKFLOWS = {
     "github": {

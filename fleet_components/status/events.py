@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.names import is_urn

@@ -16,7 +16,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import Vocabulary, few, visible
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.vain import meant
+from fleet_components.plan.no_match import meant
 from fleet_components.testing.label_text import parsed
 from fleet_components.testing.planned_member import By, Members, PlannedMember, grouped
 from fleet_components.testing.planned_placement import PlannedPlacement

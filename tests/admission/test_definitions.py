@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_components.admission.admit import kinds_under
 from fleet_components.admission.definitions import FOLDER
-from fleet_components.admission.kinds import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
 from fleet_components.model.releases import Releases

@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 
 from fleet_components.admission import KINDS
-from fleet_components.admission.declared import Declared, kinds_of
-from fleet_components.admission.definitions import FOLDER, Node, definitions, rules_in
-from fleet_components.admission.overlay import Overlay, name_at
+from fleet_components.admission.definitions import (
+    FOLDER,
+    Declared,
+    Node,
+    Overlay,
+    definitions,
+    kinds_of,
+    name_at,
+    rules_in,
+)
 from fleet_components.admission.schema import Absent, Schema, immutable
 from fleet_components.admission.structure import check, filled
 from fleet_components.systems.karmada import admission as karmada

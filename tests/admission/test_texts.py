@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.admission import gotext
-from fleet_components.admission.quantity_text import canonical
+from fleet_components.admission import decode as gotext
+from fleet_components.admission.decode import canonical
 from fleet_components.model.codec import decode
 from fleet_components.model.labels import (
     KUBERNETES_1_34,

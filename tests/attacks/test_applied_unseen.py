@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.content.load import load
-from fleet_components.content.walk import MOST_FOLDERS
+from fleet_components.content.paths import MOST_FOLDERS
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.model.problem import FleetError
 from tests.attacks.planted import CANARY

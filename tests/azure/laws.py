@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.azure.components.roles import HUB_ADMIN, NETWORK_CONTRIBUTOR, ROLES
+from fleet_components.azure.components.arm import HUB_ADMIN, NETWORK_CONTRIBUTOR, ROLES
 
 _GENERIC, _GROUP = "azure-native:resources:Resource", "azure-native:resources:ResourceGroup"
 _ASSIGNMENT = "azure-native:authorization:RoleAssignment"

@@ -20,8 +20,8 @@ from fleet_components.azure import (
     Grant,
     Login,
 )
+from fleet_components.azure.components.arm import ROLES
 from fleet_components.azure.components.kubeconfig import with_login
-from fleet_components.azure.components.roles import ROLES
 from tests.azure import world
 from tests.azure.build import GUID, aks
 

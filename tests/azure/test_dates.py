@@ -20,10 +20,16 @@ from fleet_components import FleetArgs, read_source
 from fleet_components.azure import AzureFleet, AzureFleetArgs, provision
 from fleet_components.azure.components.arm import FLEET_API as API_VERSION
 from fleet_components.azure.values.aks_member import AksMember
-from fleet_components.azure.values.dated import CONSTANTS, FLEET_API, IN_TABLES, PATIENCE, age_warnings, dated
-from fleet_components.azure.values.kubernetes_support import kubernetes_support
-from fleet_components.azure.values.notes import dates_in, notes_in
-from fleet_components.azure.values.vm_size import built_in_sizes, parse_sizes
+from fleet_components.azure.values.dated import (
+    CONSTANTS,
+    FLEET_API,
+    IN_TABLES,
+    PATIENCE,
+    age_warnings,
+    dated,
+    kubernetes_support,
+)
+from fleet_components.azure.values.vm_size import built_in_sizes, dates_in, notes_in, parse_sizes
 from fleet_components.model.problem import FleetError
 from fleet_components.review.planning.survey import CommandLine, survey
 from tests.azure import world

@@ -16,7 +16,7 @@ import pulumi_azure_native as azure_native
 
 from fleet_components import Fleet, FleetArgs, read_source
 from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
-from fleet_components.azure.declarations.provision import provision
+from fleet_components.azure.declarations.unobserved import provision
 from fleet_components.content.load import load_text
 from fleet_components.plan.source import gather
 from fleet_components.testing import FleetMocks, run_program

@@ -19,7 +19,7 @@ from fleet_components import Fleet
 from fleet_components.azure import AzureFleet, AzureFleetArgs
 from fleet_components.testing import FleetMocks, run_program
 from fleet_components.testing.azure import resource_id
-from fleet_components.testing.echo import computed
+from fleet_components.testing.mocks import computed
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.forms import HUBS, IDENTITY, MEMBERS, write_fleet
 from tests.azure.world import SdkMonitor

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from fleet_components.azure import guest as azure
-from fleet_components.model.guests import GROUP, guests, present
+from fleet_components.model.guests import ENTRY_POINTS, guests, present
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 
@@ -20,7 +20,7 @@ def declaration(kind: str) -> Manifest:
 
 
 def test_it_is_registered() -> None:
-    assert [one.value for one in entry_points(group=GROUP)] == ["fleet_components.azure.guest"]
+    assert [one.value for one in entry_points(group=ENTRY_POINTS)] == ["fleet_components.azure.guest"]
     assert guests() == (GUEST,)
 
 

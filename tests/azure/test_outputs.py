@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pulumi_azure_native")
 
 from fleet_components.azure import ApiServer, AzureFleet, AzureFleetArgs, AzureHub, AzureHubArgs, HubNetwork
-from fleet_components.azure.components.created_cluster import CreatedCluster
+from fleet_components.azure.components.kubeconfig import CreatedCluster
 from fleet_components.azure.values.member import FleetMember, JoinedMember
 from fleet_components.testing import run_program
 from tests.azure import world

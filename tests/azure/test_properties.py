@@ -13,12 +13,16 @@ from hypothesis import strategies as st
 
 from fleet_components.azure.declarations.unobserved import unobserved
 from fleet_components.azure.values.aks_member import AksMember
-from fleet_components.azure.values.amount import cpu_quantity, memory_quantity
 from fleet_components.azure.values.member import JoinedMember
 from fleet_components.azure.values.network import Network
-from fleet_components.azure.values.properties import Observation
+from fleet_components.azure.values.properties import (
+    Observation,
+    allocatable_cpu,
+    allocatable_memory,
+    cpu_quantity,
+    memory_quantity,
+)
 from fleet_components.azure.values.record import cluster_record
-from fleet_components.azure.values.reservation import allocatable_cpu, allocatable_memory
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes, parse_sizes, read_sizes
 from fleet_components.content.load import load_text
 from fleet_components.model.cluster import Cluster, Taint

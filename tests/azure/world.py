@@ -22,8 +22,7 @@ from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
 from fleet_components.plan.state import reveal
-from fleet_components.testing.echo import echoed
-from fleet_components.testing.mocks import OWN_OUTPUTS, FleetMocks
+from fleet_components.testing.mocks import OWN_OUTPUTS, FleetMocks, echoed
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.answers import answered
 from tests.azure.laws import Cloud, Refusal, Thing, principal

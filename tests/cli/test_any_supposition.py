@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from fleet_components.cli.supposing import PRICE
 from fleet_components.model.cluster import Taint
+from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.sweep import sweep_document
-from fleet_components.review.documents.view import EVERYTHING
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.simulation import simulate
 from fleet_components.review.planning.supposed_objects import FieldChange

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from fleet_components import read_source
 from fleet_components.cli.command import fleet
-from fleet_components.starting.contexts import members_of
 from fleet_components.starting.fleet import fleet_files
-from fleet_components.starting.member import LONGEST, NewMember, usable_name
+from fleet_components.starting.member import LONGEST, NewMember, members_of, usable_name
 from tests.cli.fleets import run
 
 SYSTEMS = tuple(LONGEST)

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
+from fleet_components.hub.azure.fleet_resource import AZURE_FILE, read_azure_file
 from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.listing import Listing, System
 from tests.cli.fleets import run

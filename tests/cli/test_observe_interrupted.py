@@ -17,7 +17,7 @@ from fleet_components.cli.command import fleet
 from fleet_components.cli.interrupt import finished_first
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.live.hub import ask_hub
-from fleet_components.live.members import ask_members
+from fleet_components.live.observation import ask_members
 from tests.cli.terminal import in_terminal, left_of
 from tests.live.api_server import Api, api_server, drips, hangs
 from tests.live.hubs import MEMBERS, kubefleet, reads

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from fleet_components.cli import clock
 from fleet_components.cli.command import fleet
-from fleet_components.model.wire import read_time
+from fleet_components.model.cluster import read_time
 from fleet_components.starting.workflow import OBSERVING
 from tests.cli.clone import Clone
 from tests.live.api_server import Api, api_server, refuses

@@ -9,9 +9,8 @@ import pytest
 
 from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import Query
+from fleet_components.hub.listing import NOT_ASKED, Query
 from fleet_components.hub.observation import Observation
-from fleet_components.hub.unanswered import NOT_ASKED
 from tests.cli.fleets import edit, plan, run
 from tests.hub.folder.hubs import AS_OF, kubefleet, later, observed
 

@@ -106,8 +106,7 @@ def test_says_its_version() -> None:
 
 
 def test_an_error_that_leads_to_itself_is_looked_through_once() -> None:
-    from fleet_components.review.planning.fault import fault
-    from fleet_components.review.planning.program import refused_plans
+    from fleet_components.review.planning.program import fault, refused_plans
 
     one, other = ValueError("one"), ValueError("other")
     one.__context__, other.__context__ = other, one

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from fleet_components.model.problem import FleetError
+from fleet_components.review.documents.form import EVERYTHING, View
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.schema import plan_schema
-from fleet_components.review.documents.view import EVERYTHING, View
 from fleet_components.review.documents.weight import Weight
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.survey import CommandLine, Survey, survey

@@ -14,7 +14,7 @@ from fleet_components.hub.listing import Listing
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, role
 from fleet_components.live.hub import ask_hub
-from fleet_components.live.members import ask_members
+from fleet_components.live.observation import ask_members
 from fleet_components.model.problem import FleetError
 from fleet_components.systems.kubefleet.hub.plain_members import usage
 from tests.clusters.documents import judging
@@ -95,7 +95,7 @@ def test_pages_of_a_real_api_server_are_one_list(
 def test_kinds_are_the_same_whether_they_are_told_at_once_or_by_group(
     plane: ControlPlane, whole: Listing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fleet_components.live.discovery._ACCEPT", "application/json")
+    monkeypatch.setattr("fleet_components.live.lists._ACCEPT", "application/json")
     assert ask_hub(plane.kubeconfig.read_text()).served == whole.served
 
 

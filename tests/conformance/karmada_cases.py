@@ -16,7 +16,7 @@ from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.memory import EvictionTask
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
-from fleet_components.systems.karmada.scheduler.eviction import EvictionSettings, evict
+from fleet_components.systems.karmada.scheduler.failover import EvictionSettings, evict
 from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 from tests.scheduler.karmada.control_plane import ControlPlane
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import decode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.wire import read_time
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet_components.content.yaml_lines import Line, yaml_lines
+from fleet_components.content.yaml_diff import Line, yaml_lines
 from fleet_components.model.problem import show_path
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.regular_file import LIMIT_VARIABLE, read_regular
+from fleet_components.content.paths import LIMIT_VARIABLE, read_regular
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.source import read_source
 from tests.cli.fleets import run, write

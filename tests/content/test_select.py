@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.content.load import load_text
-from fleet_components.content.select import Selection, select
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
+from fleet_components.systems.kubefleet.content.select import Selection, select
 from fleet_components.systems.kubefleet.model.placement import Placement
 from tests.content.build import GROUP, catalogue, hubs, names, obj, placement
 

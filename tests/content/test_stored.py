@@ -27,8 +27,7 @@ from fleet_components.content.stored import Shape, normalized, stored
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 from fleet_components.systems.karmada.content.dependencies import dependencies_of
-from fleet_components.systems.karmada.content.replicas import completions_of, replicas_of
-from fleet_components.systems.karmada.content.requirements import requirements_of
+from fleet_components.systems.karmada.content.replicas import completions_of, replicas_of, requirements_of
 from fleet_components.systems.karmada.content.template import as_matched, as_read
 from tools.defaults.__main__ import objects_of_every_type
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from fleet_components.content.difference import CHANGED, differences, shown_differences, shown_sides
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED
-from fleet_components.content.yaml_diff import yaml_diff
-from fleet_components.content.yaml_lines import yaml_lines
+from fleet_components.content.yaml_diff import yaml_diff, yaml_lines
 from tests.content.patching import patched
 
 CANARY = "planted-canary"

@@ -40,28 +40,22 @@ from fleet_components import (
     schedule,
     source_of,
 )
-from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.azure.components.hub_network import HubNetwork
+from fleet_components.azure.components.hub_network import AzureAccess, AzureAccessArgs, Grant, HubNetwork
 from fleet_components.azure.components.kubeconfig import Login
-from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
-from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
-from fleet_components.azure.declarations.provision import provision
-from fleet_components.azure.values.add_ons import ImageCleaner, KeyVaultSecrets
+from fleet_components.azure.components.member import AzureMember, AzureMemberArgs, AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.declarations.unobserved import provision
 from fleet_components.azure.values.aks_member import AksMember, Entra
 from fleet_components.azure.values.autoscaler import Autoscaler
-from fleet_components.azure.values.http_proxy import HttpProxy
-from fleet_components.azure.values.ingress import ServiceMesh, WebAppRouting
-from fleet_components.azure.values.maintenance import MaintenanceWindow
+from fleet_components.azure.values.features import HttpProxy, ImageCleaner, KeyVaultSecrets, MaintenanceWindow
 from fleet_components.azure.values.member import JoinedMember
 from fleet_components.azure.values.monitoring import ContainerInsights, Defender, Prometheus
-from fleet_components.azure.values.network import ApiServer, Network
+from fleet_components.azure.values.network import ApiServer, Network, ServiceMesh, WebAppRouting
 from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.properties import Observation
-from fleet_components.azure.values.strategy import Group, Stage, Strategy
-from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrade import AutoUpgrade, Group, Run, Stage, Strategy
 from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.azure.values.vm_size import read_sizes
 from fleet_components.components.config import FromConfig

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission.kinds import kinds_under
+from fleet_components.admission.admit import kinds_under
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
 from fleet_components.model.releases import Releases

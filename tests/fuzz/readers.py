@@ -21,10 +21,10 @@ from fleet_components.content.load import load_text
 from fleet_components.content.patch import Operation, PatchError, apply_patch
 from fleet_components.content.revision import decompress
 from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.wire import read_time
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past

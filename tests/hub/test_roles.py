@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from fleet_components.hub import reading, roles
-from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.listing import NOT_ASKED, Listing, Query, Resource, System
 from fleet_components.hub.reading import Reader
 from fleet_components.hub.roles import NO_SECRETS_NOTE, NOTES, REFUSED_NOTE, SECRETS_NOTE, first_queries, notes, role
-from fleet_components.hub.unanswered import NOT_ASKED
 
 QUERIES = (
     Query("v1", "Secret", "shop", metadata_only=True),

@@ -45,7 +45,7 @@ def resource_api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("fleet_components.live.azure_api._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("fleet_components.live.azure_fleet._FIRST_PAUSE", 0.01)
     with api_server() as found:
         monkeypatch.setattr(azure_fleet, "resource_api", lambda _: f"http://127.0.0.1:{found.server.server_port}")
         monkeypatch.setattr(azure_fleet, "access_token", lambda *_: CANARY)

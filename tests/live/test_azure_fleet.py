@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_components.hub.azure.file import azure_file
-from fleet_components.hub.azure.fleet_id import read_fleet_id
+from fleet_components.hub.azure.fleet_resource import azure_file, read_fleet_id
 from fleet_components.live import azure_fleet, azure_login
 from fleet_components.live.azure_fleet import AzureHub, azure_hub
 from fleet_components.live.connection import ask_cluster
@@ -117,7 +116,7 @@ def test_a_next_page_elsewhere_is_not_asked_for(azure: Api) -> None:
 
 
 def test_a_list_without_an_end(azure: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet_components.live.azure_api._MOST_PAGES", 3)
+    monkeypatch.setattr("fleet_components.live.azure_fleet._MOST_PAGES", 3)
     link = f"http://127.0.0.1:{azure.server.server_port}{FLEET}/members"
     azure.objects[f"{FLEET}/members"] = {"value": [member("m1")], "nextLink": link}
     assert asked().fleet.unread == {"members": "Azure has more than 3 pages of one list"}

@@ -12,8 +12,7 @@ import pytest
 
 from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
-from fleet_components.live.members import ask_members
-from fleet_components.live.observation import members_alone, with_members
+from fleet_components.live.observation import ask_members, members_alone, with_members
 from fleet_components.model.problem import FleetError
 from fleet_components.systems.kubefleet.hub.plain_members import member_cluster
 from tests.hub.members.clusters import node, pod

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.model.alike import folded
+from fleet_components.review.showing.observed import folded
 
 GOING = "{} is being deleted and is left out"
 UNBOUND = "a policy selects {}, and it has no binding yet: a plan makes one"

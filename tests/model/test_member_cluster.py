@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
-from fleet_components.model.wire import read_time
+from fleet_components.model.cluster import Agent, Cluster, Taint, Usage, read_time
 from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL, read_member_cluster
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -12,7 +12,9 @@ from fleet_components.automation.pulumi_command import MOST_LINE, SECONDS
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
-from fleet_components.content import document, regular_file, revision, tool, walk
+from fleet_components.content import document, revision, tool
+from fleet_components.content import paths as regular_file
+from fleet_components.content import paths as walk
 from fleet_components.live.connection import ask_cluster
 from fleet_components.live.exchange import LARGE_PLACES, hub_room, member_room
 from fleet_components.plan.options import Settings

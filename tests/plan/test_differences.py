@@ -18,8 +18,7 @@ from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.content.difference import CHANGED
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.content.stamp import WRITTEN_AGAIN
-from fleet_components.content.yaml_diff import yaml_diff
-from fleet_components.content.yaml_lines import yaml_lines
+from fleet_components.content.yaml_diff import yaml_diff, yaml_lines
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Fate

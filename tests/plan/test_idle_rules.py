@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.problem import FieldPath, Problem, show_path
-from fleet_components.plan.effectless import without_effect
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.trial import without_effect
 from fleet_components.review.documents.subject import subject_document
 from tests.plan.unmatched import Document, object_of, planned, problems
 

@@ -21,7 +21,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
 from fleet_components.systems.karmada.model.policy import ClusterAffinity, FieldSelector, PropagationPolicy
 from fleet_components.systems.karmada.model.release import TABLE, Rule
-from fleet_components.systems.karmada.scheduler.affinity import matching
+from fleet_components.systems.karmada.scheduler.state import matching
 
 Object = dict[str, Any]
 CONFIG: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}

@@ -16,7 +16,7 @@ import yaml
 from click.testing import CliRunner
 
 from fleet_components.cli.command import fleet
-from fleet_components.starting.template import template
+from fleet_components.starting.fleet import template
 from fleet_components.starting.workflow import OBSERVING, WORKFLOWS
 from tests.cli.test_comment import HOSTILE, MARKER
 from tests.forges.fake import TOKEN, Forge, forge

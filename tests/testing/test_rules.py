@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fleet_components import FleetError
+from fleet_components.review.documents.form import EVERYTHING
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.documents.view import EVERYTHING
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.testing import (

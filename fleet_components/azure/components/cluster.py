@@ -7,12 +7,15 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from fleet_components.azure.components.cluster_features import feature_request, security_profile
+from fleet_components.azure.components.cluster_features import (
+    feature_request,
+    fixed_fields,
+    pool_request,
+    security_profile,
+)
 from fleet_components.azure.components.moved import Keeper
-from fleet_components.azure.components.pool_request import fixed_fields, pool_request
 from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
-from fleet_components.azure.values.features import ON
-from fleet_components.azure.values.maintenance import CONFIGURATIONS, MaintenanceWindow
+from fleet_components.azure.values.features import CONFIGURATIONS, ON, MaintenanceWindow
 from fleet_components.azure.values.node_pool import NodePool
 
 

@@ -14,11 +14,16 @@ import pulumi
 from pulumi.runtime.sync_await import _ensure_event_loop
 from pulumi_azure_native import Provider, resources
 
-from fleet_components.azure.components.arm import children_of
-from fleet_components.azure.components.created_cluster import CreatedCluster
+from fleet_components.azure.components.arm import children_of, identity_subscription
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.azure.components.kubeconfig import Login
-from fleet_components.azure.components.member import AzureMember, AzureMemberArgs, asked_subscription
+from fleet_components.azure.components.kubeconfig import CreatedCluster, Login
+from fleet_components.azure.components.member import (
+    AzureMember,
+    AzureMemberArgs,
+    AzureUpgrades,
+    AzureUpgradesArgs,
+    asked_subscription,
+)
 from fleet_components.azure.components.removal import (
     CLUSTER,
     ENTRY,
@@ -29,9 +34,7 @@ from fleet_components.azure.components.removal import (
     things_of,
 )
 from fleet_components.azure.components.spending import tell_cost
-from fleet_components.azure.components.subnet_roles import identity_subscription
 from fleet_components.azure.components.subscription import Subscriptions
-from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
 from fleet_components.azure.declarations.together import declarations_among, misspelt
 from fleet_components.azure.values import checks, names, together
@@ -39,8 +42,7 @@ from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
 from fleet_components.azure.values.dated import age_warnings, day_of_plan
 from fleet_components.azure.values.member import FleetMember
-from fleet_components.azure.values.strategy import Strategy
-from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run, Strategy
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.config import time_of_plan
 from fleet_components.components.refusal import Arguments, expect, refuse, refusing

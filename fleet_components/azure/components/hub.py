@@ -11,30 +11,33 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice, resources
 
-from fleet_components.azure.components.access import (
-    AzureAccess,
-    AzureAccessArgs,
-    Grant,
-    grant_problems,
-)
 from fleet_components.azure.components.arm import (
+    HUB_ADMIN,
     RESOURCE,
     FleetAddress,
     children_of,
     fleet_resource,
     of_component,
 )
-from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
-from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
+from fleet_components.azure.components.hub_network import (
+    AzureAccess,
+    AzureAccessArgs,
+    Grant,
+    HubNetwork,
+    HubPlace,
+    grant_problems,
+    hub_network,
+)
 from fleet_components.azure.components.kubeconfig import (
     Login,
     decoded,
     file_problems,
     own_kubeconfig,
+    principal_of,
+    sooner_or_later,
     with_login,
 )
 from fleet_components.azure.components.reach import roles_reached
-from fleet_components.azure.components.roles import HUB_ADMIN
 from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values import availability, checks, names

@@ -10,10 +10,12 @@ from typing import Any
 
 import attrs
 import pulumi
+from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.values import checks
+from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments
-from fleet_components.live.kubelogin import signing_in
+from fleet_components.live.credential import signing_in
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
@@ -83,3 +85,105 @@ def file_problems(file: str) -> Iterator[Problem]:
 def decoded(credentials: Any) -> str:
     """Return the kubeconfig in the response of one of Azure's credential functions."""
     return base64.b64decode(credentials.kubeconfigs[0].value).decode()
+
+
+# An AKS cluster that a program created, with what Azure says of it.
+
+
+_KUBELET = "kubeletidentity"
+_OUTPUTS = (
+    *("cluster_id", "oidc_issuer_url", "kubelet_client_id", "kubelet_object_id", "kubelet_identity_id"),
+    *("principal_id", "node_resource_group", "fqdn", "private_fqdn"),
+)
+
+
+@attrs.frozen(eq=False)
+class CreatedCluster:
+    """An AKS cluster that was created here. What is an output is known once the cluster exists.
+
+    Attributes:
+        resource: the cluster's resource, for all outputs of Azure that have no name here.
+    """
+
+    resource: aks.ManagedCluster
+
+    @property
+    def cluster_id(self) -> pulumi.Output[str]:
+        """The resource ID of the cluster."""
+        found: pulumi.Output[str] = self.resource.id
+        return found
+
+    @property
+    def oidc_issuer_url(self) -> pulumi.Output[str | None]:
+        """The URL of the OIDC issuer, for federated credentials of workloads; None if it is off."""
+        profile: pulumi.Output[Any] = self.resource.oidc_issuer_profile
+        return profile.apply(lambda its: sooner_or_later(_of(its, "issuer_url"), expected=bool(_of(its, "enabled"))))
+
+    @property
+    def kubelet_client_id(self) -> pulumi.Output[str | None]:
+        """The client ID of the identity by which nodes pull images."""
+        return self._kubelet("client_id")
+
+    @property
+    def kubelet_object_id(self) -> pulumi.Output[str | None]:
+        """The object ID of the identity by which nodes pull images: the principal of a role such as AcrPull."""
+        return self._kubelet("object_id")
+
+    @property
+    def kubelet_identity_id(self) -> pulumi.Output[str | None]:
+        """The resource ID of the identity by which nodes pull images."""
+        return self._kubelet("resource_id")
+
+    @property
+    def principal_id(self) -> pulumi.Output[str | None]:
+        """The object ID of the control plane's identity, be it system-assigned or user-assigned."""
+        found: pulumi.Output[str | None] = self.resource.identity.apply(principal_of)
+        return found
+
+    @property
+    def node_resource_group(self) -> pulumi.Output[str | None]:
+        """The name of the resource group of the machines, as Azure has it."""
+        found: pulumi.Output[str | None] = self.resource.node_resource_group
+        return found
+
+    @property
+    def fqdn(self) -> pulumi.Output[str | None]:
+        """The public name of the API server; None if it has none."""
+        found: pulumi.Output[str | None] = self.resource.fqdn
+        return found
+
+    @property
+    def private_fqdn(self) -> pulumi.Output[str | None]:
+        """The name of the API server in the virtual network; None unless it is private."""
+        found: pulumi.Output[str | None] = self.resource.private_fqdn
+        return found
+
+    @property
+    def outputs(self) -> dict[str, pulumi.Output[Any]]:
+        """All outputs by their names in camelCase, as stacks export them; none of them is secret."""
+        return {camel(name): getattr(self, name) for name in _OUTPUTS}
+
+    def _kubelet(self, field: str) -> pulumi.Output[str | None]:
+        profile: pulumi.Output[Any] = self.resource.identity_profile
+        return profile.apply(lambda identities: _of((identities or {}).get(_KUBELET), field))
+
+
+def principal_of(identity: Any) -> Any:
+    """Return the principal ID of a resource's identity, be it system-assigned or its one user-assigned identity."""
+    assigned = _of(identity, "user_assigned_identities") or {}
+    found = _of(identity, "principal_id") or next((_of(each, "principal_id") for each in assigned.values()), None)
+    return sooner_or_later(found, expected=identity is not None)
+
+
+def sooner_or_later(value: str | None, *, expected: bool) -> Any:
+    """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a preview lacks it.
+
+    None would be told to whatever is built on it, and refused there.
+    """
+    if value is not None or not expected or not pulumi.runtime.is_dry_run():
+        return value
+    return unknown()
+
+
+def _of(value: Any, field: str) -> Any:
+    return None if value is None else getattr(value, field, None)

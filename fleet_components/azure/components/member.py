@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,15 +11,21 @@ from pulumi_azure_native import Provider, authorization
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
-from fleet_components.azure.components.arm import children_of, of_component
-from fleet_components.azure.components.created_cluster import CreatedCluster, principal_of
+from fleet_components.azure.components.arm import asked_principal, children_of, fleet_child, of_component, subnet_roles
 from fleet_components.azure.components.hub import AzureHub, OwnHub
-from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
+from fleet_components.azure.components.kubeconfig import (
+    CreatedCluster,
+    Login,
+    decoded,
+    file_problems,
+    own_kubeconfig,
+    principal_of,
+    with_login,
+)
 from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.spending import tell_cost
-from fleet_components.azure.components.subnet_roles import asked_principal, subnet_roles
 from fleet_components.azure.components.subscription import Subscriptions, default_subscription, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
@@ -27,6 +33,8 @@ from fleet_components.azure.values.cost import member_cost
 from fleet_components.azure.values.create_only import MEMBER
 from fleet_components.azure.values.member import FleetMember, JoinedMember
 from fleet_components.azure.values.record import cluster_record
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run, Strategy
+from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.member import Member
 from fleet_components.components.refusal import Arguments, expect, refuse
@@ -200,3 +208,61 @@ def _identifier(member: FleetMember) -> str:
     """Return the identifier of the cluster, without the subscription, which a program may only learn later."""
     found = member.cluster
     return f"{found.type}/{found.resource_group}/{found.name}" if found else member.name
+
+
+# Upgrades of a fleet's members: update strategies, update runs and auto-upgrade profiles.
+
+
+@attrs.frozen(kw_only=True)
+class AzureUpgradesArgs(Arguments):
+    """Arguments of the upgrades of a fleet.
+
+    Attributes:
+        hub: the fleet, with or without a hub cluster.
+        strategies: the orders of upgrading that runs and profiles refer to.
+        runs: upgrades that people start.
+        profiles: upgrades that Azure starts. Members that they touch are declared with ``upgrades: fleet``.
+        groups: the update groups of the members, to report groups without members; None to skip that check.
+    """
+
+    hub: AzureHub
+    strategies: tuple[Strategy, ...] = ()
+    runs: tuple[Run, ...] = ()
+    profiles: tuple[AutoUpgrade, ...] = ()
+    groups: frozenset[str] | None = None
+
+    def problems(self) -> Iterator[Problem]:
+        """Return a problem for each value that Azure would reject."""
+        together = Upgrades(strategies=self.strategies, runs=self.runs, profiles=self.profiles)
+        return together.problems(self.groups)
+
+
+class AzureUpgrades(pulumi.ComponentResource):
+    """Update strategies, update runs and auto-upgrade profiles of a fleet.
+
+    Attributes:
+        strategies: the resource IDs of the strategies by name.
+    """
+
+    strategies: dict[str, pulumi.Output[str]]
+
+    def __init__(self, name: str, args: AzureUpgradesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureUpgradesArgs, opts)
+        refuse(args.problems(), f"AzureUpgrades {name}")
+        super().__init__("fleet:index:AzureUpgrades", name, None, opts)
+        mine = children_of(self, opts)
+
+        def child(kind: str, word: str, of: Strategy | Run | AutoUpgrade, more: dict[str, Any], *ignored: str) -> Any:
+            properties = {**of.body(), **more}
+            return fleet_child(f"{name}-{word}-{of.name}", kind, of.name, args.hub.address, properties, mine, ignored)
+
+        self.strategies = {each.name: child("updateStrategies", "strategy", each, {}).id for each in args.strategies}
+        for run in args.runs:
+            # Azure copies the strategy into a run when the run is created, and later uses only the copy.
+            child("updateRuns", "run", run, self._following(run.strategy), "strategy")
+        for profile in args.profiles:
+            child("autoUpgradeProfiles", "profile", profile, self._following(profile.strategy))
+        self.register_outputs({"strategies": self.strategies})
+
+    def _following(self, strategy: str) -> dict[str, Any]:
+        return {"updateStrategyId": self.strategies[strategy]} if strategy else {}

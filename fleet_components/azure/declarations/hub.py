@@ -20,8 +20,7 @@ import attrs
 from fleet_components.azure.components.hub import AzureHubArgs
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.declarations.members import existing_groups, read_member_lists
-from fleet_components.azure.declarations.together import disagreements, hubs_among, lists_among, misspelt
-from fleet_components.azure.declarations.upgrades import read_upgrades
+from fleet_components.azure.declarations.together import disagreements, hubs_among, lists_among, misspelt, read_upgrades
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.together import group_problems
 from fleet_components.azure.values.upgrades import Upgrades

@@ -8,12 +8,11 @@ import attrs
 
 from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.arm_id import AKS, SUBNET, ClusterId, resource_problems
-from fleet_components.azure.values.features import FeaturedMember
-from fleet_components.azure.values.maintenance import MaintenanceWindow
+from fleet_components.azure.values.autoscaler import system_pool_problems
+from fleet_components.azure.values.features import FeaturedMember, MaintenanceWindow
 from fleet_components.azure.values.network import ApiServer, Network
 from fleet_components.azure.values.node_pool import SYSTEM, NodePool
 from fleet_components.azure.values.own_subnets import api_server_problems, pod_subnet_problems
-from fleet_components.azure.values.system_pool import system_pool_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem

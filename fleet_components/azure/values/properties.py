@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fleet_components.azure.values.amount import cpu_quantity, memory_quantity
 from fleet_components.azure.values.node_pool import NodePool
-from fleet_components.azure.values.reservation import allocatable_cpu, allocatable_memory
 from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Usage
 from fleet_components.model.typed import Typed
@@ -129,3 +127,69 @@ def _costs(nodes: tuple[Nodes, ...]) -> dict[str, str]:
     cores = sum(group.count * group.size.vcpus for group in running)
     gibibytes = sum(group.count * group.size.memory_mib for group in running) / 1024
     return {CPU_COST: f"{total / cores:.3f}", MEMORY_COST: f"{total / gibibytes:.3f}"}
+
+
+# Amounts of CPU and memory as canonical Kubernetes quantities: ``11580m``, ``12k``, ``48Gi``.
+#
+# Source: ``CanonicalizeBytes`` in ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery, which
+# formats every sum of node capacities.
+
+
+_DECIMAL = ("m", "", "k", "M", "G")
+_BINARY = ("Mi", "Gi", "Ti", "Pi")
+
+
+def cpu_quantity(millicores: int) -> str:
+    """Format an amount of CPU, given in thousandths of a core."""
+    return _shortest(millicores, 1000, _DECIMAL)
+
+
+def memory_quantity(mebibytes: int) -> str:
+    """Format an amount of memory, given in MiB."""
+    return _shortest(mebibytes, 1024, _BINARY)
+
+
+def _shortest(amount: int, step: int, suffixes: tuple[str, ...]) -> str:
+    if amount == 0:
+        return "0"
+    power = 0
+    while amount % step == 0 and power < len(suffixes) - 1:
+        amount, power = amount // step, power + 1
+    return f"{amount}{suffixes[power]}"
+
+
+# The resources that AKS reserves on a Linux node, which gives the allocatable amounts before the
+# node exists.
+#
+# Source: "Node resource reservations in Azure Kubernetes Service" (Microsoft, 2024-04-16, read
+# 2026-11), rules for AKS 1.29 and later; the CPU brackets between the sizes of its table as in
+# Azure/karpenter-provider-azure.
+
+
+EVICTION_MIB = 100
+"""The kubelet evicts pods below this much free memory, which is therefore not allocatable."""
+
+_CPU_BRACKETS = ((1, 60), (2, 40), (4, 20))
+_CPU_BEYOND = 10
+_MIB_PER_POD, _MIB_BASE = 20, 50
+
+
+def allocatable_cpu(vcpus: int) -> int:
+    """Return the allocatable CPU of a node in millicores.
+
+    Reserved are 60m of the first core, 40m of the second, 20m of each up to the fourth, and 10m of each further one.
+    """
+    kept, low = 0, 0
+    for high, rate in _CPU_BRACKETS:
+        kept += rate * max(0, min(vcpus, high) - low)
+        low = high
+    return vcpus * 1000 - kept - _CPU_BEYOND * max(0, vcpus - low)
+
+
+def allocatable_memory(memory_mib: int, max_pods: int) -> int:
+    """Return the allocatable memory of a node in MiB.
+
+    Reserved is the lesser of a quarter of the memory and 20 MiB per pod + 50 MiB, besides the eviction threshold.
+    """
+    kept = min(memory_mib // 4, _MIB_PER_POD * max_pods + _MIB_BASE)
+    return max(0, memory_mib - kept - EVICTION_MIB)

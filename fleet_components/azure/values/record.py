@@ -8,7 +8,7 @@ from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.properties import capacities_of, free_nodes, nodes_of, properties_of, usage_of
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import Cluster, Usage
-from fleet_components.systems.karmada.model.resource_models import summarize
+from fleet_components.systems.karmada.model.cluster import summarize
 
 
 def cluster_record(member: FleetMember, table: SizeTable, subscription: str = "") -> Cluster:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from fleet_components.azure.values import checks
-from fleet_components.azure.values.strategy import Strategy
-from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run, Strategy
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 

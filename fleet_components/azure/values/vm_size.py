@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
@@ -11,7 +13,6 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.azure.values.notes import AS_OF, day_of, notes_in
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import fitted
@@ -170,3 +171,30 @@ def _is_price(text: str) -> bool:
 def _size(row: list[str], regions: tuple[str, ...]) -> VmSize:
     prices = {region: float(price) for region, price in zip(regions, row[len(_COLUMNS) :], strict=True) if price}
     return VmSize(row[0], int(row[1]), int(row[2]), int(row[3]), row[4], prices)
+
+
+# Notes in the head of a table of the package or of a user: lines such as ``# prices-as-of:
+# 2026-06-18``.
+
+
+_NOTE = re.compile(r"# ([a-z-]+): (.*)")
+AS_OF = "-as-of"
+
+
+def notes_in(lines: Iterable[str]) -> dict[str, str]:
+    """Return the notes among the lines of a table, by name."""
+    return {note[1]: note[2].strip() for line in lines if (note := _NOTE.match(line))}
+
+
+def dates_in(notes: Mapping[str, str]) -> dict[str, date]:
+    """Return the days as of which a table says what it says, by what they are of; without those that are no dates."""
+    given = {name.removesuffix(AS_OF): text for name, text in notes.items() if name.endswith(AS_OF)}
+    return {of: day for of, text in given.items() if (day := day_of(text))}
+
+
+def day_of(text: str) -> date | None:
+    """Return the day that a text such as ``2026-06-18`` is; None if it is none."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

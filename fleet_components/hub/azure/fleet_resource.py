@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.observed import MEMORY, MEND, UPGRADE
+from fleet_components.content.wire import to_yaml
+from fleet_components.model.codec import MisfitError, decode, encode
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION
 
 _ENDED = ("Completed", "Failed", "Skipped", "Stopped")
 _NOT_BEGUN = ("NotStarted", "")
@@ -148,3 +157,108 @@ class FleetResource:
     def name(self) -> str:
         """The name of the fleet."""
         return self.id.rpartition("/")[2]
+
+
+# The file in which an observation keeps what the resource API tells of its fleet.
+
+
+AZURE_FILE = f"{MEMORY}/azure.yaml"
+"""Its path in the directory of an observation."""
+_HEADER = {"apiVersion": API_VERSION, "kind": "FleetResource"}
+_LATER = re.compile(r"fleet-components/v([2-9]|[1-9]\d+)")
+
+
+def azure_file(fleet: FleetResource) -> str:
+    """Return the text of the file: the same for the same fleet, sorted by name."""
+    return to_yaml({**_HEADER, **_plain(encode(fleet))})
+
+
+def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
+    """Return the fleet that a file tells of.
+
+    Args:
+        text: the text of the file.
+        file: its path, for messages.
+
+    Raises:
+        FleetError: somebody has changed the file so that it cannot be read.
+    """
+    try:
+        found = read_yaml(text)
+        header = {key: found.get(key) for key in _HEADER} if isinstance(found, Mapping) else {}
+        if header != _HEADER:
+            later = _LATER.fullmatch(str(header.get("apiVersion")))
+            what = f"is not a {_HEADER['kind']} of {API_VERSION}" + (", but of a later version" if later else "")
+            raise FleetError([Problem(what, hint=UPGRADE if later else MEND, file=file)])
+        return decode(FleetResource, found)
+    except UnreadableError as error:
+        raise FleetError([error.problem(file, MEND)]) from None
+    except MisfitError as error:
+        raise FleetError(attrs.evolve(problem, file=file, hint=MEND) for problem in error.problems) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with lists in the place of tuples, which YAML does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+# Resource IDs of fleets.
+
+
+FORM = "/subscriptions/<GUID>/resourceGroups/<name>/providers/Microsoft.ContainerService/fleets/<name>"
+_TYPE = "Microsoft.ContainerService/fleets"
+_HINT = f"write {FORM}, as `az fleet show --query id` prints it"
+_ID = re.compile(
+    "/subscriptions/(?P<subscription>[^/]*)/resourceGroups/(?P<group>[^/]*)/providers/(?P<type>[^/]+/[^/]+)/(?P<name>[^/]*)/?",
+    re.IGNORECASE,
+)
+_GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_GROUP = re.compile(r"(?!.*\.$)[\w().-]{1,90}")
+_NAME = re.compile("(?!.{64})[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.IGNORECASE)
+
+
+@attrs.frozen
+class FleetId:
+    """Parts of the resource ID of a fleet.
+
+    Attributes:
+        subscription: the subscription's GUID.
+        resource_group: the resource group.
+        name: the fleet's name.
+    """
+
+    subscription: str
+    resource_group: str
+    name: str
+
+    def __str__(self) -> str:
+        scope = f"/subscriptions/{self.subscription}/resourceGroups/{self.resource_group}"
+        return f"{scope}/providers/{_TYPE}/{self.name}"
+
+
+def read_fleet_id(text: str) -> FleetId:
+    """Return the parts of the resource ID of a fleet. Its fixed words may be in any case, as in all of Azure.
+
+    Raises:
+        FleetError: the text is no such ID; every part that is wrong is named.
+    """
+    match = _ID.fullmatch(text.strip())
+    if match is None:
+        raise FleetError([Problem(f'"{text}" is not the resource ID of a fleet', hint=_HINT)])
+    if wrong := [Problem(what, hint=_HINT) for what in _wrong(**match.groupdict())]:
+        raise FleetError(wrong)
+    return FleetId(match["subscription"], match["group"], match["name"])
+
+
+def _wrong(subscription: str, group: str, type: str, name: str) -> Iterator[str]:
+    if type.lower() != _TYPE.lower():
+        yield f'the resource ID is of "{type}", not of {_TYPE}'
+    if not _GUID.fullmatch(subscription):
+        yield f'the subscription "{subscription}" of the resource ID is not a GUID'
+    # Source: the naming rules of Azure resources. No other name reaches the path of a request.
+    if not _GROUP.fullmatch(group):
+        yield f'the resource group "{group}" of the resource ID cannot be the name of one'
+    if not _NAME.fullmatch(name):
+        yield f'the fleet "{name}" of the resource ID cannot be the name of one: 1 to 63 letters, digits and hyphens'

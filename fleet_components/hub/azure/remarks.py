@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from fleet_components.hub.azure.file import AZURE_FILE
-from fleet_components.hub.azure.fleet_id import read_fleet_id
-from fleet_components.hub.azure.fleet_resource import FleetResource, JoinedCluster, UpgradeRun, is_under_way
+from fleet_components.hub.azure.fleet_resource import (
+    AZURE_FILE,
+    FleetResource,
+    JoinedCluster,
+    UpgradeRun,
+    is_under_way,
+    read_fleet_id,
+)
 from fleet_components.hub.listing import Object, System
 from fleet_components.hub.observation import Observation
 from fleet_components.model.problem import Problem

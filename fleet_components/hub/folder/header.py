@@ -13,15 +13,15 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.observed import MEND, UPGRADE, read_part
 from fleet_components.content.wire import to_yaml
-from fleet_components.hub.azure.file import AZURE_FILE
+from fleet_components.hub.azure.fleet_resource import AZURE_FILE
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.listing import Query, System
 from fleet_components.hub.observation import UNASKED
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError, below, choice_of, decode, encode, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.releases import TABLES
-from fleet_components.model.wire import read_time
 
 KIND = "Observation"
 FORMAT = 1

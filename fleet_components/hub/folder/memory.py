@@ -1,4 +1,4 @@
-"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.past.resources_of`,
+"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.observation.resources_of`,
 for people to read.
 
 A file holds one subject: its record with contents as they are, and a line for each member.

@@ -16,10 +16,9 @@ import attrs
 from fleet_components.content.files import find
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.insertion import UnwritableError
-from fleet_components.content.joined import keys_of
 from fleet_components.content.load import readable
-from fleet_components.content.observed import OBJECTS, POLICIES
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.observed import OBJECTS, POLICIES, keys_of
+from fleet_components.content.paths import files_below, read_regular
 from fleet_components.content.restoration import restored
 from fleet_components.content.secret import is_secret
 from fleet_components.content.three_way import (
@@ -33,11 +32,9 @@ from fleet_components.content.three_way import (
     three_way,
     within,
 )
-from fleet_components.content.walk import files_below
-from fleet_components.hub.folder.form import object_text
+from fleet_components.hub.folder.form import edit_text, object_text
 from fleet_components.hub.folder.paths import INVENTORY, SETTINGS, is_hidden_place, part_of
 from fleet_components.hub.folder.reading import Inventory
-from fleet_components.hub.folder.told import edit_text
 from fleet_components.hub.listing import Object
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem

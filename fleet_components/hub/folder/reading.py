@@ -12,10 +12,9 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.load import readable
 from fleet_components.content.observed import MEMBERS, MEMORY, MEND, is_observed, links_in, read_part
+from fleet_components.content.paths import files_below
 from fleet_components.content.three_way import Shape, is_shape
-from fleet_components.content.walk import files_below
-from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
-from fleet_components.hub.azure.fleet_resource import FleetResource
+from fleet_components.hub.azure.fleet_resource import AZURE_FILE, FleetResource, read_azure_file
 from fleet_components.hub.folder.form import digest, lines
 from fleet_components.hub.folder.header import Silence, Unanswered, read_header
 from fleet_components.hub.folder.memory import roster_of, shown_path, subject_of

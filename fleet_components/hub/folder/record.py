@@ -11,7 +11,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.load import readable
 from fleet_components.content.observed import MEMORY, OBJECTS
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.hub.folder.memory import KEEPER, roster_of
 from fleet_components.hub.folder.paths import FLEET, directory_of
 from fleet_components.hub.folder.reading import Inventory

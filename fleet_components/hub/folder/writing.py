@@ -11,14 +11,11 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.content.joined import join
 from fleet_components.content.load import readable
-from fleet_components.content.lock import alone, create
-from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed
+from fleet_components.content.observed import MEMBERS, MEMORY, STAGED, UPGRADE, is_observed, join
+from fleet_components.content.paths import alone, create, files_below
 from fleet_components.content.three_way import public
-from fleet_components.content.walk import files_below
-from fleet_components.hub.azure.file import AZURE_FILE, azure_file, read_azure_file
-from fleet_components.hub.azure.fleet_resource import FleetResource
+from fleet_components.hub.azure.fleet_resource import AZURE_FILE, FleetResource, azure_file, read_azure_file
 from fleet_components.hub.folder.form import digest, object_text, settled
 from fleet_components.hub.folder.header import (
     Header,
@@ -45,8 +42,7 @@ from fleet_components.hub.folder.paths import (
 from fleet_components.hub.folder.reading import Inventory, check_links, read_inventory, system_of_members
 from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
-from fleet_components.hub.observation import Observation
-from fleet_components.hub.past import resources_of
+from fleet_components.hub.observation import Observation, resources_of
 from fleet_components.model.codec import in_reach
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem

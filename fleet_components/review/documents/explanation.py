@@ -10,10 +10,8 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
-from fleet_components.review.documents.form import VERSION, Document, fleet_to_name
-from fleet_components.review.documents.lookup import find, unknown
-from fleet_components.review.documents.overridden import deviation_documents
+from fleet_components.review.documents.facts import Facts, deviation_documents, facts_of, unmet_labels
+from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
 from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,13 +11,15 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
-from fleet_components.model.label_index import LabelIndex
-from fleet_components.model.selector import LabelSelector
+from fleet_components.model.selector import LabelIndex, LabelSelector
 from fleet_components.model.text import count
+from fleet_components.plan.deviation import Deviation, Rule
+from fleet_components.plan.no_match import values_of_label
+from fleet_components.plan.record import particulars
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.vain import values_of_label
 from fleet_components.review.documents.form import Document
 from fleet_components.rollout.describe import describe_stages
+from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.systems.karmada import status as karmada
 from fleet_components.systems.karmada.model.policy import Placement
@@ -200,3 +204,49 @@ def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[
         f"no member has {show_requirement(requirement)}; {values_of_label(requirement.key, labels)}"
         for requirement in unmet
     ]
+
+
+# Document of the fields that overrides change on the members: members with equal changes
+# together.
+
+
+_MOVES = (Change.ADD, Change.UPDATE)
+
+
+def overridden_members(decided: Decided) -> list[Document]:
+    """Return what overrides change on the members that have the subject once the update is over.
+
+    Members with equal changes share an entry; those whose objects the state hides have no objects.
+    """
+    numbered: dict[str, list[str]] = defaultdict(list)
+    for cluster, placed in sorted(decided.record.decisions.items()):
+        if placed.overrides is not None:
+            # Members of one number have equal objects, as the values of variables are part of the rules.
+            numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
+    alike: dict[str, Document] = {}
+    for members in numbered.values():
+        found = decided.subject.deviations(decided.record, members[0], decided.record.decisions[members[0]])
+        if found == ():
+            continue
+        objects = None if found is None else deviation_documents(found)
+        entry = alike.setdefault(json.dumps(objects), {"members": [], "moving": [], "objects": objects})
+        entry["members"] += members
+        entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
+    return [{**data, "members": sorted(data["members"]), "moving": sorted(data["moving"])} for data in alike.values()]
+
+
+def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
+    """Return the objects that overrides change on a member."""
+    return [
+        {
+            "object": str(deviation.key),
+            "deleted": rule_document(deviation.deleted) if deviation.deleted else None,
+            "fields": [{**field.difference.to_wire(), "by": rule_document(field.rule)} for field in deviation.fields],
+        }
+        for deviation in found
+    ]
+
+
+def rule_document(rule: Rule) -> Document:
+    """Return the document of a rule."""
+    return {"override": rule.override, "rule": rule.position, "source": rule.source or None}

@@ -8,7 +8,6 @@ import attrs
 
 from fleet_components.admission import KINDS
 from fleet_components.content.conditional_defaults import NAME_LABEL
-from fleet_components.content.select import OLD_ENVELOPE
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FleetError, Problem
@@ -20,6 +19,7 @@ from fleet_components.systems.karmada.content.prune import ACCOUNT_UID, JOB_LABE
 from fleet_components.systems.karmada.plan.content import CONFLICT_RESOLUTION, RETAIN_REPLICAS
 from fleet_components.systems.karmada.plan.templates import PROTECTED_LABEL, SKIP_AUTO_PROPAGATION
 from fleet_components.systems.karmada.scheduler.matching import CLAIMED_BY_LABEL
+from fleet_components.systems.kubefleet.content.select import OLD_ENVELOPE
 from fleet_components.systems.kubefleet.model.member_cluster import MEMBER_NAME_LABEL
 
 _CARRIED_OUT, _NO_EFFECT, _NOT_NEEDED = "carried out", str(Effect.NONE), str(Effect.NOT_NEEDED)

@@ -9,11 +9,10 @@ import attrs
 
 from fleet_components.hub.folder.header import time_text
 from fleet_components.hub.folder.writing import Changes
-from fleet_components.hub.listing import Listing
+from fleet_components.hub.listing import Listing, in_words, missed
 from fleet_components.hub.observation import Observation
-from fleet_components.hub.unanswered import in_words, missed
 from fleet_components.review.documents.form import Document
-from fleet_components.systems.kubefleet.hub.release import AGENT
+from fleet_components.systems.kubefleet.hub.queries import AGENT
 
 _TEMPLATE = "Template/"
 

@@ -13,7 +13,7 @@ import attrs
 
 from fleet_components.content.secret import redacted
 from fleet_components.hub.folder.header import time_text
-from fleet_components.hub.unanswered import NOT_ASKED
+from fleet_components.hub.listing import NOT_ASKED
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -23,6 +23,7 @@ from fleet_components.review.documents.form import (
     VERSION,
     WORDS,
     Document,
+    View,
     after_fleet,
     fleet_to_name,
     member_of,
@@ -35,7 +36,6 @@ from fleet_components.review.documents.subject import (
     subject_document,
     warnings_of,
 )
-from fleet_components.review.documents.view import View
 from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
 from fleet_components.review.planning.observed import concerned_by
 from fleet_components.review.planning.resource import CHANGES

@@ -13,8 +13,7 @@ from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.departures import UNRECORDED, Fate
 from fleet_components.plan.ways import Way
-from fleet_components.review.documents.form import VERSION, Document, fleet_to_name
-from fleet_components.review.documents.lookup import find, unknown
+from fleet_components.review.documents.form import VERSION, Document, find, fleet_to_name, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import last as last_decided

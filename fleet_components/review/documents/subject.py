@@ -13,10 +13,8 @@ from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
-from fleet_components.review.documents.facts import facts_of
-from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.documents.overridden import overridden_members
-from fleet_components.review.documents.view import EVERYTHING, View
+from fleet_components.review.documents.facts import facts_of, overridden_members
+from fleet_components.review.documents.form import EVERYTHING, WORDS, Document, View
 from fleet_components.review.documents.weight import Weight, weight_of
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry

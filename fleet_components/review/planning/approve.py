@@ -24,7 +24,7 @@ from fleet_components.review.planning.survey import (
 )
 from fleet_components.rollout.rollout import Change, Opens
 from fleet_components.rollout.strategy import External, Stage, UpdateRun, When
-from fleet_components.systems.kubefleet.plan.runs import APPROVALS
+from fleet_components.systems.kubefleet.plan.update_runs import APPROVALS
 
 _IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
 _CONDITION = {

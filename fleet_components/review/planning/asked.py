@@ -19,8 +19,7 @@ from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import OVERWRITES
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.identity import other_cluster
-from fleet_components.plan.lost import warn_of_silent
+from fleet_components.plan.lost import other_cluster, warn_of_silent
 from fleet_components.plan.own_outputs import LOST
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs

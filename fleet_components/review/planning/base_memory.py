@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from fleet_components.content.observed import MEMORY, PARTS, STAGED, observed_in
-from fleet_components.content.walk import files_below
+from fleet_components.content.paths import files_below
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile

@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.files import Text
 from fleet_components.content.guarded import read_json
-from fleet_components.content.joined import join
+from fleet_components.content.observed import join
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Source, gather, gathered

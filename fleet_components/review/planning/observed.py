@@ -14,13 +14,13 @@ import attrs
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.observed import observed_above, observed_in, read_part
 from fleet_components.content.secret import is_hidden, is_secret, secret_fields
-from fleet_components.hub.azure.file import AZURE_FILE
+from fleet_components.hub.azure.fleet_resource import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
 from fleet_components.hub.folder.header import Unanswered, has_hub, read_header, time_text
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
+from fleet_components.hub.listing import FORBIDDEN, GRANT, LATER, NOT_ASKED, in_words
 from fleet_components.hub.observation import UNASKED
-from fleet_components.hub.unanswered import FORBIDDEN, GRANT, LATER, NOT_ASKED, in_words
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few

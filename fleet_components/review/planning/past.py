@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.observed import is_observed
-from fleet_components.content.regular_file import read_regular
+from fleet_components.content.paths import read_regular
 from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names

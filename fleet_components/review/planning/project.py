@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.confined import resolved
+from fleet_components.content.paths import resolved
 from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION

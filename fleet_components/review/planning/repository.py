@@ -18,7 +18,7 @@ from typing import IO
 
 import attrs
 
-from fleet_components.content.confined import resolved, within
+from fleet_components.content.paths import resolved, within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.review.planning.git import MOST_BYTES, Git, GitError

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import attrs
 
-from fleet_components.content.confined import resolved, within
+from fleet_components.content.paths import resolved, within
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count

@@ -13,7 +13,7 @@ import attrs
 
 from fleet_components.content.files import Text, decoded
 from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.regular_file import read_stream
+from fleet_components.content.paths import read_stream
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present

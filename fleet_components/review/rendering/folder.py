@@ -16,8 +16,7 @@ from errno import ENOTDIR
 from glob import escape
 from pathlib import Path, PurePosixPath
 
-from fleet_components.content.lock import alone, create
-from fleet_components.content.walk import files_below
+from fleet_components.content.paths import alone, create, files_below
 from fleet_components.model.problem import FleetError, Problem
 
 Ours = Callable[[Path], Callable[[str], bool]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from fleet_components.model.cluster import read_time
 from fleet_components.model.text import count
-from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
 
 OLD = timedelta(days=1)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from fleet_components.model.text import count, few, visible
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, is_narrow
+from fleet_components.review.documents.headline import subjects_in_words
+from fleet_components.review.documents.weight import is_as_before
+from fleet_components.review.showing import words
 
 LINES = 20
 """Number of lines of a diff that are shown unless all are asked for."""
@@ -99,3 +103,134 @@ def _shown(change: Document, whole: bool, limit: int) -> Iterator[str]:
         yield from (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..." for line in shown)
         if more := len(lines) - len(shown):
             yield f"... {count(more, 'more line')}: --diff shows {'it' if more == 1 else 'them'}"
+
+
+# Parts of a plan that are counted and not shown: what changes elsewhere, what does not, and what
+# is as before.
+
+
+_MOST_NAMES = 10
+
+
+def left_out(document: Document) -> Iterator[str]:
+    """Yield lines that count what is not shown: what changes elsewhere, and what does not change."""
+    if more := document["leftOut"]:
+        yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
+    if document["view"]["all"]:
+        return
+    shown = in_full(document)
+    others = [subject for subject in document["subjects"] if subject not in shown]
+    folded, due = ([other for other in others if other["pending"] is pending] for pending in (False, True))
+    templates = sum(item["kind"] == "Template" for item in folded)
+    same = document["unchanged"]
+    quiet = same["placements"] - len(folded) + templates, same["templates"] - templates
+    if any(quiet):
+        yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"
+    if due:
+        yield f"due already, as what is compared with changes the same: {_named(due, '')}: --all shows them"
+    warnings = 0 if _all_asked(document) else len(document["asBefore"]["warnings"])
+    if before := [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]:
+        yield f"as before: {', '.join(before)}: --all shows them"
+
+
+def in_full(document: Document) -> list[Document]:
+    """Return the subjects that are shown in full; those to which nothing new happens are, if it is asked for."""
+    asked = _all_asked(document)
+    return [subject for subject in document["subjects"] if asked or not (subject["pending"] or _as_it_was(subject))]
+
+
+def _as_it_was(subject: Document) -> bool:
+    return is_as_before(subject["weight"], subject["asBefore"])
+
+
+def new_warnings(document: Document) -> list[str]:
+    """Return the warnings that are shown; those that are there without the change are, if it is asked for."""
+    known = [] if _all_asked(document) else document["asBefore"]["warnings"]
+    return [warning for warning in document["warnings"] if warning not in known]
+
+
+def _all_asked(document: Document) -> bool:
+    return document["view"]["all"] or is_narrow(document)
+
+
+def _as_before(subjects: Sequence[Document]) -> Iterator[str]:
+    """Yield the subjects that are as before by their gravest condition: ``2 placements held (shop, till)``."""
+    for weight in dict.fromkeys(subject["weight"] for subject in subjects):
+        alike = [subject for subject in subjects if subject["weight"] == weight]
+        yield _named(alike, f" {weight}")
+
+
+def _named(subjects: Sequence[Document], what: str) -> str:
+    templates = sum(subject["kind"] == "Template" for subject in subjects)
+    number = subjects_in_words(len(subjects) - templates, templates)
+    return f"{number}{what} ({few([subject['key'] for subject in subjects], _MOST_NAMES)})"
+
+
+# Lines about a placement or template that follow its rows: why it is so, what waits, and what is
+# remembered of it.
+
+
+_MOST = 10
+"""Largest number of fields that are named."""
+_FIELDS = {
+    "memory.claim.policy": "claimed by",
+    "memory.claim.bound.spec.": "policy: ",
+    "memory.policy.": "policy: ",
+    "memory.policy": "policy",
+    "memory.schedule.rebalances": "rebalanced for",
+    "memory.runs.latest": "update run",
+    "protected": "protected from removal",
+    "reports": "compared only, and not written",
+    "apply": "way of applying",
+    "delivery": "way of delivery",
+}
+"""Words for the fields of a record that people have a say in, by the begin of the path; all others follow from them."""
+_OTHERWISE = "nothing changes on a member, and later decisions may start from something else"
+
+
+def notes(subject: Document) -> Iterator[tuple[str, str]]:
+    """Yield the lines about a placement or template that follow the rows, each with its style."""
+    standing = ", as before" if "unfulfilled" in subject["asBefore"] else ""
+    yield from (("red", f"not fulfilled{standing}: {message}") for message in subject["unfulfilled"])
+    yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
+    yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
+    yield from (("", line) for line in _remembered(subject))
+    yield from (("", line) for line in subject["division"])
+    yield from (("", f"{item['name']}: {item['why']}") for item in subject["due"])
+    yield from [("yellow", subject["left"])] if subject["left"] else []
+    yield from (("", line) for line in words.update_run(subject))
+    yield from (("", line) for line in subject["notes"])
+    yield from (("", line) for line in words.waits(subject))
+    yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
+    yield from (("dim", line) for line in words.unseen(subject))
+    yield from [("dim", f"stays on {few(staying)}")] if (staying := words.stays(subject)) else []
+    yield from (("dim", f"not picked: {line}") for line in words.not_picked(subject))
+    yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
+    yield from (("yellow", f"skipped: {item['object']}: {item['why']}") for item in subject["skipped"])
+
+
+def _remembered(subject: Document) -> Iterator[str]:
+    """Yield in words what changes in what is remembered of a subject; nothing where more than that changes."""
+    if not subject["recorded"]:
+        return
+    found = list(dict.fromkeys(filter(None, map(_in_words, subject["recorded"]))))
+    yield from found[:_MOST] or [_OTHERWISE]
+    if more := len(found[_MOST:]):
+        yield f"and {count(more, 'more field')}"
+
+
+def _in_words(field: Mapping[str, Any]) -> str:
+    """Return a field in words: ``policy: numberOfClusters: 2 -> 3``; empty for one that follows from others."""
+    path = field["field"]
+    begin = next((text for text in _FIELDS if path.startswith(text)), None)
+    if begin is None:
+        return ""
+    named = _FIELDS[begin] + (path.removeprefix(begin) if begin.endswith(".") else "")
+    return f"{named}: {_shown_note(field['old'])} -> {_shown_note(field['new'])}"
+
+
+def _shown_note(value: Any) -> str:
+    """Return a value; a policy by its kind and name."""
+    if isinstance(value, Mapping) and {"kind", "name"} <= value.keys():
+        return f"{value['kind']} {'/'.join(filter(None, (value.get('namespace'), value['name'])))}"
+    return words.show_value(value)

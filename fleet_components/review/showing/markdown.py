@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document, kind_of, to_read
-from fleet_components.review.documents.view import is_narrow
+from fleet_components.review.documents.form import Document, is_narrow, kind_of, to_read
 from fleet_components.review.showing import words
-from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
-from fleet_components.review.showing.folded import in_full, left_out, new_warnings
-from fleet_components.review.showing.notes import notes
+from fleet_components.review.showing.diffs import (
+    diff_block,
+    heading,
+    in_full,
+    left_out,
+    new_warnings,
+    notes,
+    shown_changes,
+)
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
-from fleet_components.review.documents.form import Document, after_fleet, title_of
+from fleet_components.review.documents.form import Document, after_fleet, is_narrow, title_of
 from fleet_components.review.documents.headline import (
     REFUSED,
     gone_in_view,
@@ -18,7 +18,6 @@ from fleet_components.review.documents.headline import (
     refused_as,
     subjects_in_words,
 )
-from fleet_components.review.documents.view import is_narrow
 
 _SUMMARY = {
     "joins": ("joins", "join"),

@@ -13,13 +13,14 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
 from fleet_components.systems.karmada.content.replicas import (
+    Requirements,
     completions_of,
     divide_completions,
     replicas_of,
+    requirements_of,
     with_replicas,
 )
-from fleet_components.systems.karmada.content.requirements import Requirements, requirements_of
-from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
+from fleet_components.systems.karmada.model.template import WorkloadShape
 
 RECORDED = json.loads((Path(__file__).parent / "data/workloads.json").read_text())
 GAME = WorkloadShape("game.io/v1", "Game", ("spec", "size"), ("spec", "pod"))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.hub.azure.answers import PARTS, fleet_resource
-from fleet_components.hub.azure.file import azure_file, read_azure_file
-from fleet_components.hub.azure.fleet_resource import JoinedCluster, StrategyStage
+from fleet_components.hub.azure.fleet_resource import JoinedCluster, StrategyStage, azure_file, read_azure_file
 from fleet_components.model.problem import FleetError
 from tests.hub.azure.resources import FLEET, cluster, fleet, member, profile, run, stage, strategy
 

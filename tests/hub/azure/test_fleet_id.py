@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.hub.azure.fleet_id import FORM, FleetId, read_fleet_id
+from fleet_components.hub.azure.fleet_resource import FORM, FleetId, read_fleet_id
 from fleet_components.model.problem import FleetError
 from tests.hub.azure.resources import FLEET, SUBSCRIPTION
 

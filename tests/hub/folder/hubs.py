@@ -13,8 +13,7 @@ import yaml
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.secret import redacted
 from fleet_components.hub.listing import System
-from fleet_components.hub.observation import Observation, ObservedSubject
-from fleet_components.hub.past import SETTINGS
+from fleet_components.hub.observation import SETTINGS, Observation, ObservedSubject
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fleet_components import FleetError
-from fleet_components.content.lock import alone
 from fleet_components.content.observed import MEND
+from fleet_components.content.paths import alone
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.observation import Observation

@@ -17,8 +17,7 @@ from fleet_components.hub.folder.header import Silence
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
 from fleet_components.hub.listing import System
-from fleet_components.hub.observation import Observation, ObservedSubject
-from fleet_components.hub.past import resources_of
+from fleet_components.hub.observation import Observation, ObservedSubject, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import gather

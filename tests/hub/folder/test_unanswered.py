@@ -12,12 +12,11 @@ import pytest
 from fleet_components import FleetError
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import write_observation
-from fleet_components.hub.listing import Listing, Query
+from fleet_components.hub.listing import FORBIDDEN, Listing, Query
 from fleet_components.hub.reading import STEERING, missing, read_hub
-from fleet_components.hub.unanswered import FORBIDDEN
 from fleet_components.plan.stored import Keeper
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
-from fleet_components.systems.kubefleet.hub.release import AGENT
+from fleet_components.systems.kubefleet.hub.queries import AGENT
 from tests.delivery.karmada.recording import Recording as KarmadaRecording
 from tests.delivery.kubefleet.recording import Recording
 from tests.hub.folder.hubs import texts

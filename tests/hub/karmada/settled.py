@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet_components.hub.observation import Observation
-from fleet_components.hub.past import SETTINGS, resources_of
+from fleet_components.hub.observation import SETTINGS, Observation, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan

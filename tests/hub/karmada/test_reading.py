@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.hub.listing import Listing
-from fleet_components.hub.past import resources_of
+from fleet_components.hub.observation import resources_of
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.stored import Keeper

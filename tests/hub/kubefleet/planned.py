@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from fleet_components.hub.observation import Observation
-from fleet_components.hub.past import resources_of
+from fleet_components.hub.observation import Observation, resources_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan

@@ -8,8 +8,7 @@ import attrs
 import pytest
 
 from fleet_components.hub.listing import Query, Resource
-from fleet_components.systems.kubefleet.hub.queries import kubefleet_queries
-from fleet_components.systems.kubefleet.hub.release import AGENT
+from fleet_components.systems.kubefleet.hub.queries import AGENT, kubefleet_queries
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
 

@@ -13,8 +13,8 @@ from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, role
 from fleet_components.model.manifest import Manifest
 from fleet_components.systems.kubefleet.hub.bindings import bindings_of
-from fleet_components.systems.kubefleet.hub.kept import Kept
-from fleet_components.systems.kubefleet.hub.release import AGENT, release_shown
+from fleet_components.systems.kubefleet.hub.kinds import Kept
+from fleet_components.systems.kubefleet.hub.queries import AGENT, release_shown
 from fleet_components.systems.kubefleet.model.release import RELEASES
 from tests.delivery.recording import NOW
 from tests.hub.kubefleet.hubs import API, hub_of, member

@@ -10,8 +10,7 @@ from fleet_components.hub.cluster_facts import ServedKind
 from fleet_components.hub.listing import Object
 from fleet_components.model.cluster import ResourceModel
 from fleet_components.systems.karmada.hub.plain_members import karmada_cluster, summary
-from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
-from fleet_components.systems.karmada.model.resource_models import DEFAULT_MODELS
+from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS, read_karmada_cluster
 from tests.hub.members.clusters import facts, node, pod
 
 

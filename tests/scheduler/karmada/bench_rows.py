@@ -12,9 +12,9 @@ from random import Random
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
+from fleet_components.systems.karmada.model.cluster import summarize
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import Placement
-from fleet_components.systems.karmada.model.resource_models import summarize
 from fleet_components.systems.karmada.model.template import Template
 from fleet_components.systems.karmada.scheduler import schedule
 

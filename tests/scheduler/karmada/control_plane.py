@@ -9,7 +9,6 @@ import pytest
 
 from fleet_components.admission import admit
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.karmada.model.claims import Claims, template_key
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
@@ -19,6 +18,7 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
     policy_key,
 )
+from fleet_components.systems.karmada.model.template import Claims, template_key
 from fleet_components.systems.karmada.scheduler import matching
 from fleet_components.systems.karmada.scheduler.matching import Hub, Matched, match_policies
 

@@ -17,9 +17,8 @@ from fleet_components.model.mask import Mask
 from fleet_components.systems.karmada.model.policy import ClusterAffinity, Placement
 from fleet_components.systems.karmada.model.template import Template
 from fleet_components.systems.karmada.scheduler import schedule
-from fleet_components.systems.karmada.scheduler.affinity import matching
 from fleet_components.systems.karmada.scheduler.groups import group_index
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 from fleet_components.systems.karmada.scheduler.status import BindingStatus, TemplateDecision
 
 

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary
-from fleet_components.systems.karmada.model.resource_models import DEFAULT_MODELS, grade_of, summarize
+from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS, grade_of, summarize
 from fleet_components.systems.karmada.model.template import Estimates
 from fleet_components.systems.karmada.scheduler.estimator import MAX_INT32, allocatable, estimate
 from fleet_components.systems.karmada.scheduler.state import KarmadaState

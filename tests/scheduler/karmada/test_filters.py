@@ -10,9 +10,8 @@ import pytest
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.scheduler.cycle import run_filters
 from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
-from fleet_components.systems.karmada.scheduler.affinity import matching
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 from tests.scheduler.karmada.builders import (
     AGGREGATED,
     clusters,

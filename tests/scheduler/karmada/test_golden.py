@@ -17,7 +17,7 @@ from fleet_components.systems.karmada.model.cluster import read_karmada_cluster
 from fleet_components.systems.karmada.model.memory import EvictionTask, TemplateMemory
 from fleet_components.systems.karmada.model.policy import Placement
 from fleet_components.systems.karmada.model.template import Estimates, Template
-from fleet_components.systems.karmada.scheduler.errors import Failure
+from fleet_components.systems.karmada.scheduler.candidates import Failure
 from fleet_components.systems.karmada.scheduler.groups import place
 from fleet_components.systems.karmada.scheduler.profile import PROFILE
 from fleet_components.systems.karmada.scheduler.state import KarmadaState

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fleet_components.model.cluster import Taint
 from fleet_components.systems.karmada.model.memory import EvictionTask
 from fleet_components.systems.karmada.model.policy import ClusterFailover, Failover, Placement, Toleration
-from fleet_components.systems.karmada.scheduler.eviction import Eviction, EvictionSettings, evict
+from fleet_components.systems.karmada.scheduler.failover import Eviction, EvictionSettings, evict
 from fleet_components.systems.karmada.scheduler.graceful import Surroundings, unfinished
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.karmada.model.claims import Bound, Claim, Claims, template_key
 from fleet_components.systems.karmada.model.policy import PolicyKey, PropagationPolicy
+from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, template_key
 from fleet_components.systems.karmada.scheduler.match_explanation import PolicyVerdict, explain_match
 from fleet_components.systems.karmada.scheduler.matching import CLAIMED_BY_LABEL, Hub, match_policies
 

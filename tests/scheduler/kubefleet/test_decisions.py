@@ -9,7 +9,7 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.decision import Decision, Status
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
-from fleet_components.systems.kubefleet.scheduler.decisions import scheduled_condition
+from fleet_components.systems.kubefleet.scheduler.pick import scheduled_condition
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.builders import (
     by,

@@ -12,11 +12,13 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission.decode import rewritten
+from fleet_components.admission.decode import raw_json, rewritten
+from fleet_components.admission.definitions import structure
 from fleet_components.admission.finding import Denial, Finding, dotted
-from fleet_components.admission.gotext import raw_json
 from fleet_components.admission.schema import Schema
 from fleet_components.model.problem import FieldPath
+from fleet_components.systems.karmada.admission.overlay import overlay_of
+from fleet_components.systems.karmada.model.release import TABLE
 
 _MISNAMED: Mapping[FieldPath, FieldPath] = {
     ("spec", "spec"): ("spec",),
@@ -84,3 +86,35 @@ def _entries(schema: Schema, value: Mapping[str, Any]) -> Iterable[str]:
         # A field of raw JSON is encoded even if it is absent, since it has no zero value to leave out.
         if key in value or field.type == "any":
             yield f'"{key}":{_shown(field, value.get(key))}'
+
+
+# Parts of Karmada's policies as Go encodes them, for texts of webhooks.
+
+
+_DECODED = ("policy.karmada.io", "v1alpha1")
+"""API version of the Go types that the webhooks decode into."""
+
+
+def shown_of_propagation(path: str, value: Any) -> str:
+    """Format the value of a field in the ``spec`` of a propagation policy; ``[]`` in the path is any item of a list.
+
+    Raises:
+        KeyError: the policy has no such field.
+    """
+    return _shown_part("PropagationPolicy", path, value)
+
+
+def shown_of_override(path: str, value: Any) -> str:
+    """Format the value of a field in the ``spec`` of an override policy; ``[]`` in the path is any item of a list.
+
+    Raises:
+        KeyError: the policy has no such field.
+    """
+    return _shown_part("OverridePolicy", path, value)
+
+
+def _shown_part(kind: str, path: str, value: Any) -> str:
+    schema = structure(*_DECODED, kind, overlay_of(TABLE.named())).fields["spec"]
+    for step in path.replace("[]", ".[]").split("."):
+        schema = schema.items if step == "[]" and schema.items else schema.fields[step]
+    return shown(schema, value)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from fleet_components.admission.overlay import Overlay, without
+from fleet_components.admission.definitions import Overlay, without
 from fleet_components.model.release import Release
 from fleet_components.systems.karmada.model.release import Rule
 

@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.systems.karmada.content.workload import pod_spec, shape_of
-from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
+from fleet_components.systems.karmada.content.replicas import pod_spec, shape_of
+from fleet_components.systems.karmada.model.template import WorkloadShape
 
 _SECRET_OF_VOLUME = {
     "azureFile": ("secretName",),

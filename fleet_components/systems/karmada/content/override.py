@@ -8,16 +8,21 @@ are applied after replicas are set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import attrs
 
 from fleet_components.content.overridden import Forms, Object, Overridden, OverrideError, Step
+from fleet_components.content.override_parts import Part, whole
+from fleet_components.content.patch import pointer_steps
 from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.systems.karmada.content.overriders import Budget, apply_overriders
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import CLUSTER_OVERRIDE, OVERRIDE, PolicyKey, Rank
@@ -115,3 +120,121 @@ def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: str) -
     path = ("spec", "overrideRules", index, "overriders") if policy.spec.override_rules else ("spec", "overriders")
     hint = f"change the rule, or exclude {cluster.name} from it with targetCluster"
     return policy.manifest.problem(error, path, hint)
+
+
+# Override policies by the objects that they may select, so that no object is held against every
+# policy.
+
+
+@attrs.frozen(eq=False, slots=False)
+class OverrideIndex:
+    """Override policies of a hub.
+
+    Attributes:
+        policies: the policies.
+    """
+
+    policies: tuple[OverridePolicy, ...] = ()
+
+    @cached_property
+    def keys(self) -> frozenset[PolicyKey]:
+        """The keys of all policies."""
+        return frozenset(policy.key for policy in self.policies)
+
+    def concerning(self, manifest: Manifest) -> list[OverridePolicy]:
+        """Return the policies that may select an object, also once others have changed its labels or name; by key."""
+        # The same object is asked for with the replicas of every member.
+        sort = manifest.version, manifest.key
+        if sort not in self._concerning:
+            renaming = self._selecting(manifest, [manifest.name])
+            names = {manifest.name, *(name for policy in renaming for name in policy.spec.new_names)}
+            self._concerning[sort] = self._selecting(manifest, names)
+        return self._concerning[sort]
+
+    def _selecting(self, manifest: Manifest, names: Collection[str]) -> list[OverridePolicy]:
+        found = {position for key in _keys(manifest, names) for position in self._positions.get(key, ())}
+        return sorted((self.policies[position] for position in found), key=lambda policy: policy.key)
+
+    @cached_property
+    def _concerning(self) -> dict[tuple[str, ObjectKey], list[OverridePolicy]]:
+        return {}
+
+    @cached_property
+    def _positions(self) -> Mapping[Hashable, list[int]]:
+        found: dict[Hashable, list[int]] = defaultdict(list)
+        for position, policy in enumerate(self.policies):
+            # An OverridePolicy selects in its own namespace only.
+            namespace = None if policy.key.kind == CLUSTER_OVERRIDE else policy.key.namespace
+            for selector in policy.spec.resource_selectors:
+                found[namespace, selector.api_version, selector.kind, selector.name].append(position)
+            if not policy.spec.resource_selectors:
+                found[namespace].append(position)
+        return found
+
+
+def _keys(manifest: Manifest, names: Collection[str]) -> Iterator[Hashable]:
+    for namespace in {manifest.namespace, None}:
+        yield namespace
+        for name in {"", *names}:
+            yield namespace, manifest.api_version, manifest.kind, name
+
+
+# The parts of an override policy that may be left out.
+
+
+IMAGE, COMMAND, ARGS = "imageOverrider", "commandOverrider", "argsOverrider"
+LABELS, ANNOTATIONS = "labelsOverrider", "annotationsOverrider"
+FIELD, PLAINTEXT = "fieldOverrider", "plaintext"
+OVERRIDERS = (IMAGE, COMMAND, ARGS, LABELS, ANNOTATIONS, FIELD, PLAINTEXT)
+"""Fields of the overriders, in the order in which they are applied."""
+
+
+def parts_of(policy: Manifest) -> tuple[Part, ...]:
+    """Return the rules of an override policy, each with its parts. A rule without any has
+    ``{}`` written.
+    """
+    spec, override = policy.data["spec"], str(policy.key)
+    rules = spec.get("overrideRules")
+    if not rules:
+        return (_rule(override, 0, ("spec",), spec),)
+    return tuple(_rule(override, index, ("spec", "overrideRules", index), rule) for index, rule in enumerate(rules))
+
+
+def unread(policy: Manifest) -> FieldPath:
+    """Return the path of overriders that Karmada does not read, since the policy has rules; empty
+    if there are none.
+
+    The webhook refuses them, all but those of fields. Source: ``getOverridersFromOverridePolicies``
+    in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19.
+    """
+    spec = policy.data["spec"]
+    beside = spec.get("overrideRules") and any((spec.get("overriders") or {}).values())
+    return ("spec", "overriders") if beside else ()
+
+
+def _rule(override: str, index: int, path: FieldPath, rule: Mapping[str, Any]) -> Part:
+    overriders, at = rule.get("overriders") or {}, (*path, "overriders")
+    part = Part(override, index, path, at, overriders, neutral={})
+    found = (
+        _operation(part, (field, place), written)
+        for field in OVERRIDERS
+        for place, written in enumerate(overriders.get(field) or ())
+    )
+    return whole(part, tuple(found))
+
+
+def _operation(rule: Part, below: FieldPath, written: Mapping[str, Any]) -> Part:
+    overrider, pieces = below[0], list[tuple[FieldPath, Any, Iterable[str]]]()
+    field = (
+        [] if written.get("predicate") else pointer_steps(written.get("path") or written.get("fieldPath") or "/spec")
+    )
+    if overrider in (LABELS, ANNOTATIONS):
+        field = ["metadata", "labels" if overrider == LABELS else "annotations"]
+        pieces = [(("value", key), value, (*field, key)) for key, value in (written.get("value") or {}).items()]
+    elif overrider in (COMMAND, ARGS) and written["operator"] == "remove":
+        pieces = [(("value", place), word, field) for place, word in enumerate(written.get("value") or ())]
+    elif overrider == FIELD:
+        forms = ("json", "yaml")
+        pieces = [((form, place), item, field) for form in forms for place, item in enumerate(written.get(form) or ())]
+    part = rule.below(below, written, pieces[0][2] if len(pieces) == 1 else field)
+    return attrs.evolve(part, parts=tuple(part.below(*piece) for piece in pieces) if len(pieces) > 1 else ())

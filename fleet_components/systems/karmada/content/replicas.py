@@ -6,14 +6,17 @@ Deployment without replicas has one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
-from fleet_components.systems.karmada.content.workload import shape_of
+from fleet_components.model.quantity import parse_quantity
+from fleet_components.systems.karmada.model.template import WorkloadShape
 from fleet_components.systems.karmada.model.webster import divide
-from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
 
 _COMPLETIONS = ("spec", "completions")
 _PARALLELISM = ("spec", "parallelism")
@@ -94,3 +97,134 @@ def _put(data: Any, path: tuple[str, ...], value: int) -> dict[str, Any]:
     first, *rest = path
     parent = data if isinstance(data, Mapping) else {}
     return {**parent, first: _put(parent.get(first), tuple(rest), value) if rest else value}
+
+
+# Resource requirements of one replica of a workload.
+#
+# Source: ``GenerateReplicaRequirements`` in ``pkg/util/helper/binding.go`` of Karmada 1.19.
+# Missing requests of a container are its limits; an init container counts only if it needs more
+# than all containers together.
+
+
+_CPU = "cpu"
+_COUNTED = (_CPU, "memory", "ephemeral-storage", "pods")
+_MILLI, _UNIT = 10**6, 10**9
+
+_Amounts = dict[str, int]
+"""Amounts by resource: cpu in thousandths, all others in units."""
+
+
+@attrs.frozen
+class NodeClaim:
+    """Conditions of the pod template on nodes."""
+
+    node_selector: Mapping[str, str] = attrs.field(factory=dict)
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+    hard_node_affinity: Mapping[str, Any] | None = None
+
+
+@attrs.frozen
+class Requirements:
+    """The requirements of one replica.
+
+    Attributes:
+        requests: amounts by resource, as Kubernetes quantities.
+        node_claim: conditions on nodes; None for none.
+    """
+
+    requests: Mapping[str, str]
+    node_claim: NodeClaim | None = None
+
+
+def requirements_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> Requirements | None:
+    """Return the requirements of one replica; None if the object states none or is not a workload with replicas."""
+    shape = shape_of(manifest, declared)
+    if shape is None or (shape.replicas is None and shape.template != ()):
+        return None
+    pod = pod_spec(manifest, shape)
+    requests, claim = _requests(pod), _node_claim(pod)
+    return Requirements(requests, claim) if requests or claim else None
+
+
+def _requests(pod: Mapping[str, Any]) -> Mapping[str, str]:
+    total: _Amounts = defaultdict(int)
+    for container in pod.get("containers") or ():
+        _add(total, _effective(container))
+    for container in pod.get("initContainers") or ():
+        for resource, amount in _effective(container).items():
+            total[resource] = max(total[resource], amount)
+    _add(total, _amounts(pod.get("overhead") or {}))
+    return {name: f"{amount}m" if name == _CPU else str(amount) for name, amount in sorted(total.items()) if amount > 0}
+
+
+def _effective(container: Mapping[str, Any]) -> _Amounts:
+    resources = container.get("resources") or {}
+    return _amounts({**(resources.get("limits") or {}), **(resources.get("requests") or {})})
+
+
+def _amounts(quantities: Mapping[str, Any]) -> _Amounts:
+    amounts = {}
+    for name, quantity in quantities.items():
+        if _is_counted(name) and quantity is not None:
+            unit = _MILLI if name == _CPU else _UNIT
+            # Rounded up, as Value() and MilliValue() of a Kubernetes Quantity do.
+            amounts[name] = -(-parse_quantity(str(quantity)).nano // unit)
+    return amounts
+
+
+def _add(total: _Amounts, amounts: _Amounts) -> None:
+    for resource, amount in amounts.items():
+        total[resource] += amount
+
+
+def _is_counted(resource: str) -> bool:
+    extended = "/" in resource and not resource.startswith("requests.")
+    return resource in _COUNTED or extended or resource.startswith(("hugepages-", "attachable-volumes-"))
+
+
+def _node_claim(pod: Mapping[str, Any]) -> NodeClaim | None:
+    node_affinity = (pod.get("affinity") or {}).get("nodeAffinity") or {}
+    claim = NodeClaim(
+        pod.get("nodeSelector") or {},
+        tuple(pod.get("tolerations") or ()),
+        node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"),
+    )
+    return None if claim == NodeClaim() else claim
+
+
+# Paths of the replicas and the pod template in each kind of workload.
+#
+# Source: the default resource interpreter of Karmada 1.19 (``pkg/resourceinterpreter/default``),
+# with those third-party kinds whose scripts only name fields. Kinds that it does not know are
+# declared in ``KarmadaSettings``.
+
+
+_KNOWN = (
+    WorkloadShape("apps/v1", "Deployment", default=1),
+    WorkloadShape("apps/v1", "ReplicaSet", default=1),
+    WorkloadShape("apps/v1", "StatefulSet", default=1),
+    WorkloadShape("apps/v1", "DaemonSet", replicas=None),
+    WorkloadShape("batch/v1", "Job", replicas=("spec", "parallelism"), default=1),
+    WorkloadShape("batch/v1", "CronJob", replicas=None, template=("spec", "jobTemplate", "spec", "template")),
+    WorkloadShape("v1", "Pod", replicas=None, template=()),
+    WorkloadShape("apps.kruise.io/v1alpha1", "CloneSet"),
+    WorkloadShape("apps.kruise.io/v1alpha1", "UnitedDeployment"),
+    WorkloadShape("apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1),
+    WorkloadShape("apps.kruise.io/v1alpha1", "DaemonSet", replicas=None),
+    WorkloadShape("apps.kruise.io/v1beta1", "StatefulSet"),
+    WorkloadShape("argoproj.io/v1alpha1", "Workflow", replicas=("spec", "parallelism"), template=(), default=1),
+)
+_BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
+
+
+def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
+    """Return the shape of an object; None if it is not a workload. A declared shape overrides a known one."""
+    key = (manifest.api_version, manifest.kind)
+    return next((shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key))
+
+
+def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:
+    """Return the pod spec of a workload; empty if there is none."""
+    if shape is None or shape.template is None:
+        return {}
+    return value_at(manifest.data, (*shape.template, "spec")) or {}

@@ -20,7 +20,7 @@ from fleet_components.plan.own_outputs import ALL
 from fleet_components.plan.record import Objects, digest, particulars
 from fleet_components.rollout.rollout import Done
 from fleet_components.systems.karmada.content.prune import pruned
-from fleet_components.systems.karmada.hub.marks import as_written
+from fleet_components.systems.karmada.hub.binding import as_written
 from fleet_components.systems.karmada.hub.template import BoundTemplate
 from fleet_components.systems.karmada.model.policy import DIRECTLY, Suspension
 from fleet_components.systems.karmada.plan.content import CONFLICT_RESOLUTION, Share, content_of, shape_in, shared

@@ -14,18 +14,18 @@ from fleet_components.content.outline import outlined
 from fleet_components.content.secret import is_secret, redacted, redacted_policy
 from fleet_components.hub.listing import Listing, Object, Query
 from fleet_components.hub.observation import ObservedSubject
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.releases import Releases
-from fleet_components.model.wire import read_time
 from fleet_components.plan.given import Given
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gathered
-from fleet_components.systems.karmada.hub.binding import Binding
+from fleet_components.systems.karmada.hub.binding import MEMBER_NAMESPACE, Binding, as_written, is_leaving, marks_of
 from fleet_components.systems.karmada.hub.copies import Copies
 from fleet_components.systems.karmada.hub.kinds import (
     BINDINGS,
@@ -36,11 +36,8 @@ from fleet_components.systems.karmada.hub.kinds import (
     WORK,
     WORK_GROUP,
 )
-from fleet_components.systems.karmada.hub.marks import MEMBER_NAMESPACE, as_written, is_leaving, marks_of
-from fleet_components.systems.karmada.hub.member import member_as_written
 from fleet_components.systems.karmada.hub.settings import settings_of
-from fleet_components.systems.karmada.hub.template import BoundTemplate
-from fleet_components.systems.karmada.hub.unbound import unbound
+from fleet_components.systems.karmada.hub.template import BoundTemplate, member_as_written, unbound
 from fleet_components.systems.karmada.hub.workloads import workloads_of
 from fleet_components.systems.karmada.model.policy import PropagationPolicy
 from fleet_components.systems.karmada.model.settings import CustomWorkload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,17 +10,18 @@ import attrs
 
 from fleet_components.content.outline import data_written
 from fleet_components.hub.listing import Object
+from fleet_components.hub.observation import ObservedSubject
 from fleet_components.model.codec import decode
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.record import digest
 from fleet_components.systems.karmada.content.replicas import replicas_of
-from fleet_components.systems.karmada.hub.binding import Binding
-from fleet_components.systems.karmada.hub.marks import policy_of
-from fleet_components.systems.karmada.model.claims import Bound, Claim, SeenPolicy
+from fleet_components.systems.karmada.hub.binding import Binding, as_written, is_leaving, plain, policy_of
+from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import Failover, Placement, PolicyKey, PropagationPolicy, Suspension
-from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.model.template import Bound, Claim, SeenPolicy, Template
 from fleet_components.systems.karmada.plan.place import bound_to, scheduled_form
-from fleet_components.systems.karmada.plan.record import TemplateState
+from fleet_components.systems.karmada.plan.record import TemplateRecord, TemplateState
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
 from fleet_components.systems.karmada.scheduler.matching import CARRIED, matches, missing_overrides
 from fleet_components.systems.karmada.scheduler.rest import looked_at
@@ -169,3 +170,95 @@ def _is_same(part: str, here: Any, there: Any) -> bool:
     return (
         bool(here or None) == bool(there or None) if part == "schedulePriority" else (here or None) == (there or None)
     )
+
+
+# Members in the form in which users declare them.
+
+
+_SPEC = ("syncMode", "provider", "region", "zone", "zones", "taints", "resourceModels")
+_SUMMARY = ("allocatable", "allocated", "allocating", "allocatableModelings")
+_CONDITIONS = ("Ready", "CompleteAPIEnablements")
+
+
+def member_as_written(data: Object) -> dict[str, Any]:
+    """Return a ``Cluster`` with what the scheduler reads, and without what changes from minute to
+    minute.
+
+    Addresses and references to Secrets are left out, and so are resource models that are the
+    default ones.
+    """
+    written, given, status = as_written(data), data.get("spec") or {}, data.get("status")
+    spec = plain({field: given.get(field) for field in _SPEC})
+    if _is_default(given.get("resourceModels")):
+        del spec["resourceModels"]
+    if is_leaving(data):
+        written["metadata"]["deletionTimestamp"] = data["metadata"]["deletionTimestamp"]
+    seen = {} if status is None else {"status": _status(status)}
+    head = {field: written[field] for field in ("apiVersion", "kind", "metadata")}
+    return {**head, "spec": {"syncMode": "Push", **spec}, **seen}
+
+
+def _status(status: Mapping[str, Any]) -> dict[str, Any]:
+    summary = status.get("resourceSummary")
+    counted = None if summary is None else plain({field: summary.get(field) for field in _SUMMARY})
+    conditions = [
+        {
+            "type": condition["type"],
+            "status": condition["status"],
+            "reason": condition.get("reason", ""),
+        }
+        for condition in sorted(status.get("conditions") or (), key=lambda item: str(item["type"]))
+        if condition["type"] in _CONDITIONS
+    ]
+    served = [
+        {
+            "groupVersion": group["groupVersion"],
+            "resources": _resources(group.get("resources") or ()),
+        }
+        for group in sorted(status.get("apiEnablements") or (), key=lambda group: str(group["groupVersion"]))
+    ]
+    summed = {} if counted is None else {"resourceSummary": counted}
+    return {**plain({"conditions": conditions}), "apiEnablements": served, **summed}
+
+
+def _resources(resources: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(
+        ({"name": resource["name"], "kind": resource["kind"]} for resource in resources),
+        key=lambda data: str(data["name"]),
+    )
+
+
+def _is_default(models: Sequence[Mapping[str, Any]] | None) -> bool:
+    """Return whether the resource models are those that every joined member gets."""
+    if not models:
+        return False
+    given = [(data["grade"], {part["name"]: str(part["min"]) for part in data["ranges"]}) for data in models]
+    return given == [(model.grade, dict(model.minimum)) for model in DEFAULT_MODELS]
+
+
+# Templates that policies select and that have no binding.
+
+
+def unbound(subject: TemplateSubject, original: Object) -> ObservedSubject | None:
+    """Return a template without a binding as it was observed; None if it is still to get one.
+
+    Args:
+        subject: the template as the planner sees it.
+        original: the template as the control plane has it.
+    """
+    key = policy_of(original)
+    claimed = key if key and subject.policies.index.named(key) else None
+    memory = TemplateState(
+        claim=Claim(claimed, None, FIRST),
+        policies=seen_policies(subject, {claimed}) if claimed else {},
+        seen=digest((subject.manifest.data,)),
+        generation=FIRST,
+        schedule=TemplateMemory(uid=original["metadata"].get("uid") or ""),
+    )
+    try:
+        record = subject.decide(TemplateRecord(memory=memory)).record
+    except FleetError:
+        return None  # the plan has the same problem
+    if record.memory.claim.bound or record.decisions:
+        return None
+    return ObservedSubject(name=subject.name, record=record, protected=subject.protected)

@@ -18,11 +18,11 @@ from datetime import datetime
 
 import attrs
 
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION, read
-from fleet_components.model.wire import read_time
 
 KIND = "ApplicationHealth"
 

@@ -15,11 +15,10 @@ from fleet_components.model.codec import below, decode, encode, ranged
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.rollout import Done, Placed
-from fleet_components.systems.karmada.content.replicas import with_replicas
-from fleet_components.systems.karmada.content.workload import shape_of
+from fleet_components.systems.karmada.content.replicas import shape_of, with_replicas
 from fleet_components.systems.karmada.model.override import OverrideSpec
 from fleet_components.systems.karmada.model.settings import CustomWorkload
-from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
+from fleet_components.systems.karmada.model.template import WorkloadShape
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"

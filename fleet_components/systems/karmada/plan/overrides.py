@@ -17,8 +17,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.overriding import Overrides, unseen_default
 from fleet_components.plan.record import Objects
-from fleet_components.systems.karmada.content.override import override
-from fleet_components.systems.karmada.content.override_index import OverrideIndex
+from fleet_components.systems.karmada.content.override import OverrideIndex, override
 from fleet_components.systems.karmada.content.template import CLAIMED_BY_ANY, as_read, in_preferred_version
 from fleet_components.systems.karmada.model.override import OverridePolicy, OverrideSpec
 

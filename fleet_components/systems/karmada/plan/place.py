@@ -25,15 +25,13 @@ from fleet_components.systems.karmada.content.replicas import (
     completions_of,
     divide_completions,
     replicas_of,
+    requirements_of,
     with_replicas,
 )
-from fleet_components.systems.karmada.content.requirements import requirements_of
 from fleet_components.systems.karmada.content.template import as_read
-from fleet_components.systems.karmada.model.claims import Bound, Claim, Claims, template_key
 from fleet_components.systems.karmada.model.policy import Failover, Placement, PolicyKey, PropagationPolicy
-from fleet_components.systems.karmada.model.template import Template
+from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, Template, WorkloadShape, template_key
 from fleet_components.systems.karmada.model.webster import turned
-from fleet_components.systems.karmada.model.workload_shape import WorkloadShape
 from fleet_components.systems.karmada.plan.content import Share, content_of, shape_in, shared
 from fleet_components.systems.karmada.plan.dispatch import Dispatch
 from fleet_components.systems.karmada.plan.overrides import PolicyOverrides

@@ -16,7 +16,6 @@ from fleet_components.model.manifest import value_at
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
 from fleet_components.systems.karmada.content.prune import pruned
-from fleet_components.systems.karmada.model.claims import Claim, SeenPolicy
 from fleet_components.systems.karmada.model.memory import TemplateMemory
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_PROPAGATION,
@@ -27,6 +26,7 @@ from fleet_components.systems.karmada.model.policy import (
     PolicyKey,
     Suspension,
 )
+from fleet_components.systems.karmada.model.template import Claim, SeenPolicy
 from fleet_components.systems.karmada.plan.content import Share, check_part, is_custom, retained, shape_in, shared
 from fleet_components.systems.karmada.plan.overrides import apply_rules, check_rules
 

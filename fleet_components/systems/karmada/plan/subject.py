@@ -14,12 +14,12 @@ from fleet_components.content.custom_kinds import CustomKind
 from fleet_components.content.outline import outlines_of
 from fleet_components.content.secret import redacted, redacted_content
 from fleet_components.content.strip import as_sent
+from fleet_components.model.cluster import read_time
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
-from fleet_components.model.wire import read_time
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
@@ -27,25 +27,24 @@ from fleet_components.plan.record import Objects
 from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gate, Placed
+from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.plugins import load_plugins
-from fleet_components.scheduler.proposals import Proposals
-from fleet_components.systems.karmada.content.override_index import OverrideIndex
+from fleet_components.systems.karmada.content.override import OverrideIndex
+from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.content.template import as_matched
-from fleet_components.systems.karmada.content.workload import shape_of
-from fleet_components.systems.karmada.model.claims import Claims, template_key
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import PROPAGATION, PolicyKey, PropagationPolicy
 from fleet_components.systems.karmada.model.settings import KarmadaSettings
+from fleet_components.systems.karmada.model.template import Claims, template_key
 from fleet_components.systems.karmada.plan.content import Share, content_of, forced
 from fleet_components.systems.karmada.plan.needs import Needs
 from fleet_components.systems.karmada.plan.overrides import rule_path
 from fleet_components.systems.karmada.plan.place import TemplateOutcome, chosen, place_template
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 from fleet_components.systems.karmada.plan.stickiness import sticky
-from fleet_components.systems.karmada.scheduler.comparison import compare
-from fleet_components.systems.karmada.scheduler.explain import explain
+from fleet_components.systems.karmada.scheduler.explain import compare, explain
 from fleet_components.systems.karmada.scheduler.match_explanation import PolicyVerdict, explain_match
 from fleet_components.systems.karmada.scheduler.policy_index import PolicyIndex
 from fleet_components.systems.karmada.scheduler.profile import PROFILE

@@ -31,7 +31,7 @@ from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.plugins import meant_for
 from fleet_components.systems.karmada.content.dependencies import Dependency, dependencies_of
-from fleet_components.systems.karmada.content.workload import shape_of
+from fleet_components.systems.karmada.content.replicas import shape_of
 from fleet_components.systems.karmada.model.application_health import by_object
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
 
-from fleet_components.content.overridden import Object, Overridden
+from fleet_components.content.overridden import Object, Overridden, OverrideError
 from fleet_components.content.override_parts import Part, left_out
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import Vocabulary, few
+from fleet_components.plan.idle import Idle
+from fleet_components.plan.no_match import meant
 from fleet_components.plan.record import Objects
-from fleet_components.plan.trial import Trial, Unchanged
-from fleet_components.systems.karmada.content.override import override
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.trial import Trial, Unchanged, has_value
+from fleet_components.systems.karmada.content.override import (
+    ANNOTATIONS,
+    ARGS,
+    COMMAND,
+    IMAGE,
+    LABELS,
+    OVERRIDERS,
+    override,
+    parts_of,
+    unread,
+)
+from fleet_components.systems.karmada.content.overriders import containers_of, with_containers
 from fleet_components.systems.karmada.content.template import as_read, in_preferred_version
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import Placement, Rank
@@ -22,7 +39,7 @@ from fleet_components.systems.karmada.plan.content import Share, shared
 from fleet_components.systems.karmada.plan.place import TemplateOutcome
 from fleet_components.systems.karmada.plan.record import TemplateRecord
 from fleet_components.systems.karmada.plan.subject import TemplateSubject
-from fleet_components.systems.karmada.plan.unchanged import unchanged, without_empty_words
+from fleet_components.systems.karmada.plan.templates import Templates
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -143,3 +160,116 @@ def may_choose(placement: Placement, cluster: Cluster) -> bool:
     if not every:
         return placement.cluster_affinity is None or placement.cluster_affinity.matches(cluster)
     return any(cluster_affinity.matches(cluster) for cluster_affinity in every)
+
+
+# Say why an overrider changes nothing in an object.
+
+
+_NO_CONTAINERS = "has no containers that this overrider changes"
+_KINDS = "Karmada looks at those of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs"
+
+
+def unchanged(part: Part, policy: Manifest, manifest: Manifest) -> Unchanged:
+    """Return why a part of an override policy changes nothing in an object."""
+    at = next((place for place, step in enumerate(part.path) if step in OVERRIDERS), None)
+    if at is None:
+        return Unchanged(f"{manifest.key} is so already")
+    field, operation = part.path[at], value_at(policy.data, part.path[: at + 2])
+    if field in (IMAGE, COMMAND, ARGS) and not operation.get("predicate"):
+        return _of_containers(str(field), operation, part, manifest)
+    if field in (LABELS, ANNOTATIONS):
+        return _of_texts(str(field), operation, part, manifest)
+    return has_value(manifest)
+
+
+def without_empty_words(data: Object) -> Object:
+    """Return an object without the commands and args that have no words: members get none."""
+    try:
+        containers = containers_of(data)
+    except OverrideError:
+        return data
+    changed = {
+        number: {key: item for key, item in container.items() if key not in ("command", "args") or item}
+        for number, container in enumerate(containers)
+        if any(container.get(field) == [] for field in ("command", "args"))
+    }
+    return with_containers(data, containers, changed)
+
+
+def _of_containers(field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest) -> Unchanged:
+    try:
+        containers = containers_of(manifest.data)
+    except OverrideError:
+        containers = []
+    if not containers:
+        return Unchanged(f"{manifest.key} {_NO_CONTAINERS}", _KINDS)
+    if field == IMAGE:
+        return Unchanged(f"the images of {manifest.key} are as it makes them already", "take it out")
+    name = operation["containerName"]
+    named = [container for container in containers if container.get("name") == name]
+    if not named:
+        known = Vocabulary(str(container.get("name")) for container in containers)
+        what = f'{manifest.key} has no container "{name}"'
+        return Unchanged(what, meant(name, known, "its containers are"))
+    target = "command" if field == COMMAND else "args"
+    words = part.written if isinstance(part.written, str) else few(list(operation.get("value") or ()))
+    if operation["operator"] == "remove":
+        has = few([str(word) for container in named for word in container.get(target) or ()])
+        return Unchanged(
+            f'container "{name}" of {manifest.key} has no {words}',
+            f"its {target} are: {has or 'none'}",
+        )
+    return Unchanged("it adds no words", "write them in value, or take it out")
+
+
+def _of_texts(field: str, operation: Mapping[str, Any], part: Part, manifest: Manifest) -> Unchanged:
+    noun = "label" if field == LABELS else "annotation"
+    texts = manifest.metadata.get(f"{noun}s") or {}
+    keys = [part.path[-1]] if isinstance(part.written, str) else list(operation.get("value") or ())
+    if not keys:
+        return Unchanged(f"it names no {noun}", "write it in value, or take it out")
+    absent = [str(key) for key in keys if key not in texts]
+    if absent and operation["operator"] != "add":
+        hint = meant(absent[0], Vocabulary(texts), f"its {noun}s are")
+        add = "; to set it write operator: add" if operation["operator"] == "replace" else ""
+        return Unchanged(f"{manifest.key} has no {noun} {few(absent)}", hint + add)
+    return Unchanged(
+        f"{manifest.key} has that {noun} already: {few(keys)}",
+        "take it out, or write another value",
+    )
+
+
+# Find rules of override policies that have no effect.
+
+
+_UNREAD = "is not read: Karmada carries out the overrideRules beside it, and nothing else"
+_INTO_RULES = "move it into a rule: overrideRules: [{overriders: {...}}]"
+_EMPTY = "has no overriders, and changes nothing"
+
+
+def idle_rules(templates: Templates, subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
+    """Yield the rules of override policies that have no effect, or the parts of them that have none."""
+    policies = {str(policy.manifest.key): policy.manifest for policy in templates.policies.overrides}
+    rules = {key: parts_of(policy) for key, policy in policies.items()}
+    for key, policy in policies.items():
+        if path := unread(policy):
+            yield policy.problem(_UNREAD, path, _INTO_RULES)
+        empty = (rule for rule in rules[key] if not rule.written)
+        yield from (policy.problem(_EMPTY, rule.path, "write what it changes, or take it out") for rule in empty)
+    if policies:
+        yield from Idle(rules, policies, list(_trials(templates, subjects)), inventory).problems()
+
+
+def _trials(templates: Templates, subjects: Iterable[Decided]) -> Iterator[TemplateTrial]:
+    """Yield the templates whose content is known, each with the members of those that need it."""
+    decided = {item.subject.key: item for item in subjects if isinstance(item.subject, TemplateSubject)}
+    along: dict[str, frozenset[str]] = {}
+    for workload in templates.workloads:  # what needs others comes before them
+        item = decided.get(workload.key)
+        if item is None or item.record.revision not in item.record.contents:
+            continue
+        theirs = frozenset[str]().union(*(along.get(parent, ()) for parent in workload.needed_by))
+        subject: Any = item.subject
+        trial = TemplateTrial(subject, item.outcome, theirs)
+        along[workload.key] = frozenset(member.name for member in trial.members)
+        yield trial

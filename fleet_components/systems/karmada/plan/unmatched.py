@@ -10,8 +10,8 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import Vocabulary
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
+from fleet_components.plan.no_match import NoMatch, meant, problems_of
 from fleet_components.plan.source import Source
-from fleet_components.plan.vain import NoMatch, meant, problems_of
 from fleet_components.systems.karmada.model.override import OverridePolicy
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import add
+from typing import ClassVar
 
 import attrs
 
 from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.cycle import run_scores
-from fleet_components.scheduler.framework import Profile
-from fleet_components.systems.karmada.scheduler.affinity import matching
+from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.systems.karmada.scheduler.estimator import allocatable
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 
 # Exceeds the sum of two int32 numbers: the estimator's answer and the replicas that the member has.
 _MORE_THAN_AVAILABLE = 2**33
@@ -67,3 +67,25 @@ def _tiers(state: KarmadaState) -> list[int]:
         for position in masks.positions(members) if tier else ():
             column[position] = tier
     return column
+
+
+# Failures of the scheduling algorithm, which differ in what happens to the targets and in when it
+# is retried.
+
+
+class Failure(SchedulingError):
+    """Failure of a run; the targets stay, and the scheduler retries."""
+
+    reason: ClassVar[str] = "SchedulerError"
+
+
+class Unschedulable(Failure):
+    """Failure because the members cannot take the replicas; the targets stay, and the scheduler retries."""
+
+    reason = "Unschedulable"
+
+
+class NoClusterFit(Failure):
+    """Failure because no member passes the filters; the targets are cleared, and only a change leads to a retry."""
+
+    reason = "NoClusterFit"

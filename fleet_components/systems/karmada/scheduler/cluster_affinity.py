@@ -10,12 +10,21 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask, has
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import Requirement
-from fleet_components.scheduler.edit import ADD, DROP, POLICY, Edit, Edits, Ladder, set_field, unset_field
+from fleet_components.scheduler.edit import (
+    ADD,
+    DROP,
+    POLICY,
+    Edit,
+    Edits,
+    Ladder,
+    set_field,
+    to_match,
+    to_miss,
+    unset_field,
+)
 from fleet_components.scheduler.framework import Filter
-from fleet_components.scheduler.selecting import to_match, to_miss
 from fleet_components.systems.karmada.model import policy
-from fleet_components.systems.karmada.scheduler.affinity import FIELDS, matching
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import FIELDS, KarmadaState, matching
 
 _PLACEMENT = ("spec", "placement")
 _SINGLE: FieldPath = (*_PLACEMENT, "clusterAffinity")

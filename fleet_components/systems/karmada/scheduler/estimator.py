@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.systems.karmada.model.resource_models import DEFAULT_MODELS
+from fleet_components.systems.karmada.model.cluster import DEFAULT_MODELS
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 _SINGLE, _MILLI = 10**9, 10**6

@@ -15,10 +15,8 @@ from fleet_components.model import mask as masks
 from fleet_components.scheduler.cycle import Filtered, reason_of, run_filters
 from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.systems.karmada.model.policy import ClusterAffinityTerm
-from fleet_components.systems.karmada.scheduler.assignment import Assignment
-from fleet_components.systems.karmada.scheduler.candidates import rank
-from fleet_components.systems.karmada.scheduler.division import assign
-from fleet_components.systems.karmada.scheduler.errors import Failure, NoClusterFit
+from fleet_components.systems.karmada.scheduler.candidates import Failure, NoClusterFit, rank
+from fleet_components.systems.karmada.scheduler.division import Assignment, assign
 from fleet_components.systems.karmada.scheduler.spread import select
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 from fleet_components.systems.karmada.scheduler.status import Attempt

@@ -8,7 +8,6 @@ import attrs
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import count
-from fleet_components.systems.karmada.model.claims import Claims, template_key
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_PROPAGATION,
     PROPAGATION,
@@ -17,6 +16,7 @@ from fleet_components.systems.karmada.model.policy import (
     Rank,
     ResourceSelector,
 )
+from fleet_components.systems.karmada.model.template import Claims, template_key
 from fleet_components.systems.karmada.scheduler.matching import best_policy, matches, missing_overrides, preference
 
 _MOST_SELECTORS = 20

@@ -17,7 +17,6 @@ import attrs
 
 from fleet_components.model.decision import Event
 from fleet_components.model.manifest import Manifest
-from fleet_components.systems.karmada.model.claims import Bound, Claim, Claims, SeenPolicy
 from fleet_components.systems.karmada.model.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
@@ -27,6 +26,7 @@ from fleet_components.systems.karmada.model.policy import (
     PropagationPolicy,
     Rank,
 )
+from fleet_components.systems.karmada.model.template import Bound, Claim, Claims, SeenPolicy
 
 CLAIMED_BY_LABEL = "resourcetemplate.karmada.io/claimed-by"
 WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
@@ -87,7 +87,7 @@ class Hub:
     """Snapshot of the objects and policies to match.
 
     Attributes:
-        templates: the objects by :func:`~fleet_components.systems.karmada.model.claims.template_key`;
+        templates: the objects by :func:`~fleet_components.systems.karmada.model.template.template_key`;
             an object without a namespace is cluster-scoped.
         policies: the propagation policies.
         overrides: the override policies, for ``dependentOverrides``.

@@ -21,9 +21,8 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
-from fleet_components.systems.karmada.scheduler.affinity import matching
 from fleet_components.systems.karmada.scheduler.groups import group_index
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState, matching
 
 _MEMBERS = "/"
 """Separator between the digest of the whole binding and that of the members alone."""

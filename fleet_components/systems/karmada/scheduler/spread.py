@@ -19,8 +19,7 @@ import attrs
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.systems.karmada.model.policy import AGGREGATED, Placement, SpreadConstraint
-from fleet_components.systems.karmada.scheduler.candidates import Candidates
-from fleet_components.systems.karmada.scheduler.errors import Failure
+from fleet_components.systems.karmada.scheduler.candidates import Candidates, Failure
 from fleet_components.systems.karmada.scheduler.state import KarmadaState
 
 

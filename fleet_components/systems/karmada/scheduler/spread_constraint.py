@@ -8,8 +8,7 @@ from itertools import product
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.edit import Edits, set_field
 from fleet_components.scheduler.framework import Filter
-from fleet_components.systems.karmada.scheduler.affinity import providers, regions, zones
-from fleet_components.systems.karmada.scheduler.state import KarmadaState
+from fleet_components.systems.karmada.scheduler.state import KarmadaState, providers, regions, zones
 
 _PROPERTIES = {"provider": (providers, "provider"), "region": (regions, "region"), "zone": (zones, "zones")}
 

@@ -8,7 +8,7 @@ import attrs
 
 from fleet_components.model.decision import Condition, Event
 from fleet_components.systems.karmada.model.memory import TemplateMemory
-from fleet_components.systems.karmada.scheduler.assignment import Division
+from fleet_components.systems.karmada.scheduler.division import Division
 
 _SUCCEEDED = "Binding has been scheduled successfully."
 SUCCESS = Condition("Scheduled", "True", "Success", _SUCCEEDED)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from fleet_components.admission.overlay import Overlay, without
+from fleet_components.admission.definitions import Overlay, without
 from fleet_components.model.release import Release
 from fleet_components.systems.kubefleet.admission.rules import HINTS, RULES, SCHEMA_RULES, SINGLE_SELECTOR_RULES
 from fleet_components.systems.kubefleet.model.release import Rule

@@ -26,7 +26,7 @@ from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Forms, Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
 from fleet_components.content.revision import canonical
-from fleet_components.content.secret_rules import as_secret, holds_secret_text
+from fleet_components.content.secret import as_secret, holds_secret_text
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.manifest import Manifest, ObjectKey

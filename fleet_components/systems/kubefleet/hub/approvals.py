@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.text import few
-from fleet_components.systems.kubefleet.hub.written import conditions_of
+from fleet_components.systems.kubefleet.hub.kinds import conditions_of
 
 APPROVED, _ACCEPTED, _SUCCEEDED = "Approved", "ApprovalAccepted", "Succeeded"
 _ELAPSED = "WaitTimeElapsed"

@@ -8,14 +8,11 @@ from typing import Any
 
 import attrs
 
+from fleet_components.model.cluster import read_time
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.release import Release
-from fleet_components.model.wire import read_time
-from fleet_components.systems.kubefleet.hub.kept import Kept
-from fleet_components.systems.kubefleet.hub.kinds import PLACEMENTS, PREVIOUS_STATE
-from fleet_components.systems.kubefleet.hub.overrides import listed_overrides
-from fleet_components.systems.kubefleet.hub.snapshots import index_of_content, index_of_policy
-from fleet_components.systems.kubefleet.hub.written import conditions_of
+from fleet_components.systems.kubefleet.hub.kinds import PLACEMENTS, PREVIOUS_STATE, Kept, conditions_of
+from fleet_components.systems.kubefleet.hub.snapshots import index_of_content, index_of_policy, listed_overrides
 from fleet_components.systems.kubefleet.model.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.systems.kubefleet.model.release import RELEASE, Rule

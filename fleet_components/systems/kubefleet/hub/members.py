@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from fleet_components.hub.listing import Listing, Object
-from fleet_components.systems.kubefleet.hub.kinds import MEMBERS
-from fleet_components.systems.kubefleet.hub.written import as_written, conditions_of
+from fleet_components.systems.kubefleet.hub.kinds import MEMBERS, as_written, conditions_of
 from fleet_components.systems.kubefleet.model.member_cluster import read_member_cluster
 from fleet_components.systems.kubefleet.scheduler.cluster_eligibility import ineligibility
 

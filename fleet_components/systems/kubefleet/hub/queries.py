@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from fleet_components.content.catalogue import labels_of
 from fleet_components.content.eligible import is_disabled
 from fleet_components.content.secret import is_secret
-from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.model.codec import decode
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.selector import LabelSelector
-from fleet_components.systems.kubefleet.hub.kept import Kept
+from fleet_components.systems.kubefleet.content.select import HUB_NAMESPACES
 from fleet_components.systems.kubefleet.hub.kinds import (
     ENVELOPES,
     GROUP,
@@ -22,9 +21,10 @@ from fleet_components.systems.kubefleet.hub.kinds import (
     PLACEMENTS,
     WORK,
     WRITTEN,
+    Kept,
 )
-from fleet_components.systems.kubefleet.hub.release import AGENT
 from fleet_components.systems.kubefleet.hub.snapshots import Contents
+from fleet_components.systems.kubefleet.model.release import RELEASES, TABLE, release_of
 
 DEFINITIONS = Query("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 _NAMESPACES = Query("v1", "Namespace")
@@ -137,3 +137,41 @@ def _selectors(placement: Manifest) -> list[Object]:
 
 def _version(data: Object) -> str:
     return "/".join(filter(None, (data.get("group") or "", data["version"])))
+
+
+# The release of KubeFleet that a hub runs, read from the image of its agent.
+#
+# Source: ``charts/hub-agent`` of kubefleet-dev/kubefleet. The hub of a fleet of Azure runs no
+# agent that can be seen.
+
+
+AGENT = Query("apps/v1", "Deployment", "fleet-system", label="app.kubernetes.io/name=hub-agent")
+"""The request for the agent of a hub."""
+
+
+def is_agent(key: ObjectKey) -> bool:
+    """Return whether an object may be the agent: no placement brings it anywhere."""
+    return AGENT.asks_for(key)
+
+
+def release_shown(listing: Listing) -> tuple[str, str]:
+    """Return the release that a hub runs, or is said to run; or an empty text, and why it is not known."""
+    if listing.release:
+        return listing.release, ""
+    images = sorted(set(_images(listing)))
+    found = {release_of(image) for image in images}
+    if len(found) == 1 and found <= RELEASES.keys():
+        return found.pop(), ""
+    if images:
+        why = f"the image of its agent is {', '.join(images)}"
+    elif AGENT in listing.refused:
+        why = f"Deployment.apps in namespace fleet-system {listing.refused[AGENT]}"
+    else:
+        why = "no hub-agent is in fleet-system, as on hubs of Azure"
+    return "", TABLE.assumed(why)
+
+
+def _images(listing: Listing) -> Iterator[str]:
+    for data in listing.answers.get(AGENT, ()):
+        pod = ((Manifest(data).data.get("spec") or {}).get("template") or {}).get("spec") or {}
+        yield from (str(item["image"]) for item in pod.get("containers") or () if item.get("image"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet_components.model.cluster import Agent, Cluster, Usage
+from fleet_components.model.cluster import Agent, Cluster, Usage, read_amounts, read_taint, read_time
 from fleet_components.model.typed import TRUSTED
-from fleet_components.model.wire import read_amounts, read_taint, read_time
 
 MEMBER_NAME_LABEL = "kubernetes-fleet.io/member-name"
 """The label with its name that a hub sets on every member (``ensureMemberNameLabel`` in

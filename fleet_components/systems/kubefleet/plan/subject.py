@@ -24,10 +24,10 @@ from fleet_components.plan.standing import StandingOn, nothing_on
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gate, Gates
 from fleet_components.rollout.strategy import External
+from fleet_components.scheduler.cycle import Proposals
 from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.plugins import load_plugins
-from fleet_components.scheduler.proposals import Proposals
 from fleet_components.systems.kubefleet.model.eviction import DisruptionBudget, Eviction
 from fleet_components.systems.kubefleet.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.systems.kubefleet.model.override import ResourceOverride
@@ -38,10 +38,9 @@ from fleet_components.systems.kubefleet.plan.place import MOVED_STATUS_HINT, Pla
 from fleet_components.systems.kubefleet.plan.record import PlacementRecord
 from fleet_components.systems.kubefleet.plan.stickiness import sticky
 from fleet_components.systems.kubefleet.scheduler import schedule
-from fleet_components.systems.kubefleet.scheduler.comparison import compare
+from fleet_components.systems.kubefleet.scheduler.comparison import compare, proposals
 from fleet_components.systems.kubefleet.scheduler.explain import explain
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
-from fleet_components.systems.kubefleet.scheduler.proposals import proposals
 
 _STAYS = (
     "chooses the namespace {} instead of {}: with statusReportingScope NamespaceAccessible the hub sets Scheduled to "

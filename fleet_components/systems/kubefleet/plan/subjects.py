@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import attrs
 
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.problem import in_order
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem, in_order
+from fleet_components.model.release import Release
+from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ABANDON, ApplyMode
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
@@ -21,6 +24,7 @@ from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.standing import nothing_on
 from fleet_components.scheduler.framework import KUBEFLEET
 from fleet_components.scheduler.plugins import meant_for
+from fleet_components.systems.kubefleet.content.select import Selection
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
 from fleet_components.systems.kubefleet.model.override import (
     CLUSTER_OVERRIDE,
@@ -28,9 +32,9 @@ from fleet_components.systems.kubefleet.model.override import (
     OverrideTarget,
     ResourceOverride,
 )
+from fleet_components.systems.kubefleet.model.placement import Placement
 from fleet_components.systems.kubefleet.model.release import Rule
 from fleet_components.systems.kubefleet.plan.overrides import by_target, concerning
-from fleet_components.systems.kubefleet.plan.staged_objects import also_placed
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
 from fleet_components.systems.kubefleet.plan.unmatched import in_placement
 
@@ -108,3 +112,35 @@ def _budgets(source: Source) -> Mapping[str, DisruptionBudget]:
     """Return the disruption budgets by name, which is that of their placement."""
     budgets = (policy for policy in source.policies if policy.kind == BUDGET)
     return {policy.name: DisruptionBudget.from_manifest(policy) for policy in budgets}
+
+
+# Objects that roll placements out, and that some releases of KubeFleet place as others.
+
+
+_KINDS = ("StagedUpdateRun", "StagedUpdateStrategy")
+_ALONE = ("NamespaceOnly", "NamespaceWithResourceSelectors")
+
+
+def also_placed(
+    placement: Placement, selection: Selection, policies: Iterable[Manifest], release: Release
+) -> Iterator[Problem]:
+    """Yield a warning for each selector with which a hub would place what rolls placements out, too.
+
+    Args:
+        placement: the placement.
+        selection: what it selects.
+        policies: the objects that steer a hub.
+        release: the release of KubeFleet.
+    """
+    if placement.namespace or release.has(Rule.STAGED_NEVER_PLACED):
+        return
+    staged = [policy for policy in policies if policy.kind in _KINDS]
+    for index, (selector, brought) in enumerate(zip(placement.spec.resource_selectors, selection.brought, strict=True)):
+        if selector.kind != "Namespace" or selector.selection_scope in _ALONE:
+            continue
+        spaces = {key.name for key in brought if key.kind == "Namespace"}
+        if found := [str(item.key) for item in staged if item.namespace in spaces]:
+            manifest = Manifest({"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin)
+            what = f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here it stays"
+            hint = "select single objects of the namespace, or keep it apart from what rolls it out"
+            yield manifest.problem(what, ("spec", "resourceSelectors", index), hint)

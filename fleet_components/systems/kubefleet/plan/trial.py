@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,12 @@ import attrs
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.override_parts import Part, left_out
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.plan.idle import Idle
 from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Decided
 from fleet_components.plan.trial import Trial, Unchanged, has_value
 from fleet_components.systems.kubefleet.content.override import (
     apply_overrides,
@@ -21,6 +25,7 @@ from fleet_components.systems.kubefleet.content.override import (
     selected,
     targets_of,
 )
+from fleet_components.systems.kubefleet.content.parts import parts_of
 from fleet_components.systems.kubefleet.model.override import ResourceOverride
 from fleet_components.systems.kubefleet.model.placement import PICK_FIXED, PlacementPolicy
 from fleet_components.systems.kubefleet.plan.overrides import reader
@@ -124,3 +129,23 @@ def _may_pick(policy: PlacementPolicy, cluster: Cluster) -> bool:
         return cluster.name in policy.cluster_names
     selectors = [term.label_selector for term in policy.required_terms]
     return not selectors or any(selector is None or selector.matches(cluster.labels) for selector in selectors)
+
+
+# Find rules of overrides that have no effect.
+
+
+def idle_rules(subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
+    """Yield the rules of overrides that have no effect, or the operations of them that have none.
+
+    An override that selects nothing that a placement brings is reported as such elsewhere.
+    """
+    trials = [
+        PlacementTrial(decided.subject, decided.outcome)
+        for decided in subjects
+        if isinstance(decided.subject, PlacementSubject) and decided.subject.overrides
+    ]
+    overrides = {
+        str(override.manifest.key): override.manifest for trial in trials for override in trial.subject.overrides
+    }
+    rules = {key: parts_of(manifest) for key, manifest in sorted(overrides.items())}
+    yield from Idle(rules, overrides, trials, inventory).problems()

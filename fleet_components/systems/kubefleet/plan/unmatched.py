@@ -14,9 +14,9 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
+from fleet_components.plan.no_match import NoMatch, meant, problems_of
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.vain import NoMatch, meant, problems_of
 from fleet_components.rollout.strategy import External
 from fleet_components.systems.kubefleet.content.override import RULES, label_variables, targets_of
 from fleet_components.systems.kubefleet.model.eviction import BUDGET, EVICTION
@@ -30,8 +30,8 @@ from fleet_components.systems.kubefleet.model.override import (
     ResourceOverride,
 )
 from fleet_components.systems.kubefleet.model.placement import Placement, PlacementPolicy, ResourceSelector
-from fleet_components.systems.kubefleet.plan.runs import PLACEMENT_OF, STRATEGY_OF
 from fleet_components.systems.kubefleet.plan.subject import PlacementSubject
+from fleet_components.systems.kubefleet.plan.update_runs import PLACEMENT_OF, STRATEGY_OF
 
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import attrs
 
+from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Gates, Rollout, StageProgress
 from fleet_components.rollout.run_record import (
     FAILED,
@@ -219,3 +220,37 @@ def _ended(name: str, record: RunRecord) -> str:
     if record.outcome != FAILED:
         return f"update run {name} is over, and moves nothing more"
     return f"update run {name} {'does not begin' if record.revision < 0 else 'has failed'}"
+
+
+# Find the update runs that roll placements out.
+
+
+STRATEGY_OF = {
+    "ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy",
+    "StagedUpdateRun": "StagedUpdateStrategy",
+}
+"""Kind of the strategy that each kind of run follows."""
+PLACEMENT_OF = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
+"""Kind of the placement that each kind of run rolls out."""
+APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
+"""Kinds of the requests for an approval."""
+
+
+def is_approved(manifest: Manifest) -> bool:
+    """Return whether an object is an approval request of an update run that somebody has approved."""
+    if manifest.kind not in APPROVALS or manifest.group != "placement.kubernetes-fleet.io":
+        return False
+    status = manifest.data.get("status")
+    conditions = status.get("conditions") if isinstance(status, Mapping) else None
+    return any(
+        isinstance(condition, Mapping) and (condition.get("type"), condition.get("status")) == ("Approved", "True")
+        for condition in (conditions if isinstance(conditions, list) else ())
+    )
+
+
+def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    """Return the runs by namespace and name of the placement, each list by name."""
+    found: dict[tuple[str, str], list[Manifest]] = {}
+    for run in sorted((policy for policy in policies if policy.kind in STRATEGY_OF), key=lambda run: run.name):
+        found.setdefault((run.namespace, str(run.data["spec"].get("placementName", ""))), []).append(run)
+    return found

@@ -9,8 +9,20 @@ from operator import eq, ge, gt, le, lt, ne
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
 from fleet_components.model.quantity import is_quantity, parse_quantity
-from fleet_components.scheduler.edit import MEMBER, SET, UNSET, Edit, Edits, Ladder
-from fleet_components.scheduler.selecting import between, first_amount, more, stepped, to_match, to_miss
+from fleet_components.scheduler.edit import (
+    MEMBER,
+    SET,
+    UNSET,
+    Edit,
+    Edits,
+    Ladder,
+    between,
+    first_amount,
+    more,
+    stepped,
+    to_match,
+    to_miss,
+)
 from fleet_components.systems.kubefleet.model.placement import (
     ClusterSelectorTerm,
     PreferredClusterSelector,

@@ -12,10 +12,9 @@ from fleet_components.model.typed import TRUSTED
 from fleet_components.scheduler.framework import Plugin, SchedulingError
 from fleet_components.systems.kubefleet.model.memory import PlacementMemory
 from fleet_components.systems.kubefleet.model.placement import PICK_ALL, PlacementPolicy
-from fleet_components.systems.kubefleet.scheduler.bindings import Bindings
 from fleet_components.systems.kubefleet.scheduler.pick import pick
 from fleet_components.systems.kubefleet.scheduler.profile import PROFILE
-from fleet_components.systems.kubefleet.scheduler.state import KubeFleetState
+from fleet_components.systems.kubefleet.scheduler.state import Bindings, KubeFleetState
 
 _EVERYWHERE = PlacementPolicy(PICK_ALL)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.systems.kubefleet.model.memory import SCHEDULED, UNSCHEDULED, Binding
 from fleet_components.systems.kubefleet.model.placement import PlacementPolicy
 
 T = TypeVar("T")
@@ -51,3 +53,117 @@ class KubeFleetState:
             self._shared[key] = build()
         value: T = self._shared[key]
         return value
+
+
+# Bindings of one placement while it is being scheduled: classified, created, reused, unscheduled.
+
+
+@attrs.frozen
+class Pick:
+    """A member that a cycle picks, with its scores; None under PickFixed."""
+
+    cluster: str
+    affinity_score: int | None = None
+    topology_spread_score: int | None = None
+
+
+@attrs.frozen
+class Taken:
+    """Effect of the picks of a cycle: created bindings in pick order, then existing bindings that were reused."""
+
+    created: tuple[str, ...]
+    patched: tuple[str, ...]
+
+
+class Held(NamedTuple):
+    """Names of members with a binding that is not unscheduled, each list sorted by name.
+
+    Attributes:
+        scheduled: picked under the current policy, not yet rolled out.
+        bound: picked under the current policy and rolled out.
+        obsolete: picked under an older policy.
+    """
+
+    scheduled: list[str]
+    bound: list[str]
+    obsolete: list[str]
+
+    @property
+    def present(self) -> list[str]:
+        """Members picked under the current policy."""
+        return self.scheduled + self.bound
+
+
+class Bindings:
+    """Bindings by member name. Listings are sorted by name, as the real scheduler sorts by binding name.
+
+    Creating an instance unschedules the bindings whose member has left the fleet or is leaving it.
+    """
+
+    def __init__(self, bindings: Mapping[str, Binding], snapshot: int, inventory: Inventory) -> None:
+        self.by_name = dict(sorted(bindings.items()))
+        self.snapshot = snapshot
+        self.unschedule([name for held in self.held() for name in held if _dangles(name, inventory)])
+
+    def held(self) -> Held:
+        """Return the bindings that are not unscheduled, classified."""
+        held = Held([], [], [])
+        for name, binding in sorted(self.by_name.items()):
+            # First of all: an unscheduled binding of an older policy earns no preference as an obsolete one.
+            if binding.state == UNSCHEDULED:
+                continue
+            if binding.snapshot != self.snapshot:
+                held.obsolete.append(name)
+            else:
+                (held.scheduled if binding.state == SCHEDULED else held.bound).append(name)
+        return held
+
+    def take(self, picks: Iterable[Pick]) -> Taken:
+        """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the others."""
+        picks = list(picks)
+        existing = {name: binding.state for name, binding in self.by_name.items() if not binding.evicted}
+        created = [pick.cluster for pick in picks if pick.cluster not in existing]
+        known = sorted(pick.cluster for pick in picks if pick.cluster in existing)
+        # KubeFleet reuses the obsolete bindings first, then the unscheduled ones, and the status keeps that order
+        # (``crossReferencePickedClustersAndDeDupBindings`` in pkg/scheduler/framework/frameworkutils.go, v0.3.1).
+        patched = sorted(known, key=lambda name: existing[name] == UNSCHEDULED)
+        # Above all ranks in use, so that nobody who stays is renumbered: reviewers are to see moves only.
+        ranks = count(1 + max((binding.rank for binding in self.by_name.values()), default=-1))
+        for pick in picks:
+            old = self.by_name.get(pick.cluster)
+            self.by_name[pick.cluster] = self._again(old, pick) if old else self._new(pick, next(ranks))
+        return Taken(tuple(created), tuple(patched))
+
+    def unschedule(self, names: Iterable[str]) -> None:
+        """Mark bindings for removal and keep their state, which is restored if they are picked again."""
+        for name in names:
+            binding = self.by_name[name]
+            self.by_name[name] = attrs.evolve(binding, state=UNSCHEDULED, former_state=binding.state)
+
+    def by_score(self, names: Iterable[str]) -> list[str]:
+        """Return the names ordered by stored score (spread, then affinity), then by name."""
+
+        def key(name: str) -> tuple[int, int, str]:
+            binding = self.by_name[name]
+            return (binding.topology_spread_score or 0, binding.affinity_score or 0, name)
+
+        return sorted(names, key=key)
+
+    def _new(self, pick: Pick, rank: int) -> Binding:
+        return Binding(SCHEDULED, self.snapshot, rank, pick.affinity_score, pick.topology_spread_score)
+
+    def _again(self, known: Binding, pick: Pick) -> Binding:
+        return attrs.evolve(
+            known,
+            state=known.former_state or SCHEDULED if known.state == UNSCHEDULED else known.state,
+            snapshot=self.snapshot,
+            affinity_score=pick.affinity_score,
+            topology_spread_score=pick.topology_spread_score,
+            former_state="",
+        )
+
+
+def _dangles(name: str, inventory: Inventory) -> bool:
+    """Return whether the binding's member has left the fleet or is leaving it."""
+    position = inventory.position(name)
+    return position is None or inventory.clusters[position].leaving

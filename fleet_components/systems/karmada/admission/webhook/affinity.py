@@ -12,8 +12,7 @@ from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Object
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
-from fleet_components.systems.karmada.admission.field_error import invalid, quoted
-from fleet_components.systems.karmada.admission.parts import shown_of_propagation
+from fleet_components.systems.karmada.admission.field_error import invalid, quoted, shown_of_propagation
 
 _FIELDS = ("provider", "region", "zone")
 _OPERATORS = ("In", "NotIn")

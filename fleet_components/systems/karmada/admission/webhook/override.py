@@ -9,14 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleet_components.admission.decode import raw_json
 from fleet_components.admission.finding import Denial, Finding
-from fleet_components.admission.gotext import raw_json
 from fleet_components.admission.registry import Object, Request
 from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.release import Release
-from fleet_components.systems.karmada.admission.field_error import deny_fields, invalid, quoted, required
-from fleet_components.systems.karmada.admission.parts import shown_of_override
+from fleet_components.systems.karmada.admission.field_error import (
+    deny_fields,
+    duplicate,
+    forbidden,
+    invalid,
+    quoted,
+    required,
+    shown_of_override,
+)
 from fleet_components.systems.karmada.admission.webhook.affinity import check_affinity
 from fleet_components.systems.karmada.admission.webhook.propagation import check_selectors_namespace, namespace_of
 from fleet_components.systems.karmada.model.release import Rule
@@ -116,3 +123,33 @@ def _check_pointer(pointer: str, path: FieldPath) -> Iterator[Finding]:
 def _as_label(value: str) -> str:
     """Return a valid label value similar to an invalid text."""
     return re.sub("[^A-Za-z0-9_.-]+", "-", value)[:63].strip("-_.") or "prod"
+
+
+# Validating webhook of ClusterTaintPolicies.
+#
+# Source: Karmada 1.19, ``pkg/webhook/clustertaintpolicy/validating.go``.
+
+
+_NO_EXECUTE = (
+    "Configuring taint with NoExecute effect is not allowed, "
+    "this capability must be explicitly enabled by administrators through command-line flags"
+)
+
+
+def validate_taint_policy(request: Request) -> Denial | None:
+    """Return the webhook's refusal of a ClusterTaintPolicy; None if it passes.
+
+    Assumes that the flag ``--allow-no-execute-taint-policy`` is off, as it is by default.
+    """
+    return deny_fields(_check_taints(request.object["spec"]["taints"]))
+
+
+def _check_taints(taints: list[Object]) -> Iterator[Finding]:
+    pairs = [(taint["key"], taint["effect"]) for taint in taints]
+    for index, (key, effect) in enumerate(pairs):
+        path = ("spec", "taints", index)
+        if effect == "NoExecute":
+            yield forbidden(path, _NO_EXECUTE, "write effect: NoSchedule")
+        if (key, effect) in pairs[index + 1 :]:
+            what = f"Duplicate taint with the same key({key}) and effect({effect}) is not allowed"
+            yield duplicate(path, quoted(what), "remove it")

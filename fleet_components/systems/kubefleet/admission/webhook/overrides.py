@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from fleet_components.admission import gotext
+from fleet_components.admission import decode as gotext
 from fleet_components.admission.finding import Denial, Finding, deny
 from fleet_components.admission.registry import Object, Request
 from fleet_components.model.manifest import Manifest

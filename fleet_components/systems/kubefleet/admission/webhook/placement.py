@@ -7,21 +7,22 @@ it in its status, or never starts its rollout. This package refuses it at once, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 
 from fleet_components.admission.finding import Denial, Finding, deny
 from fleet_components.admission.registry import Object, Request
-from fleet_components.systems.kubefleet.admission.webhook.known_resources import scope_of
 from fleet_components.systems.kubefleet.admission.webhook.policy import check_policy
 from fleet_components.systems.kubefleet.admission.webhook.resources import (
     brings_contents,
     check_labels,
     check_scope,
+    scope_of,
     unknown_kind,
 )
-from fleet_components.systems.kubefleet.admission.webhook.strategy import check_strategy
 from fleet_components.systems.kubefleet.model.release import Rule
 
 _MAX_NAME = 63
@@ -76,3 +77,65 @@ def _check_change(spec: Object, old: Object) -> Iterator[Finding]:
     elif any(each not in policy.get("tolerations", ()) for each in before.get("tolerations", ())):
         what = "tolerations have been updated/deleted, only additions to tolerations are allowed"
         yield Finding(what, (*_POLICY, "tolerations"), "keep the old tolerations as they were and add others")
+
+
+# Mutating webhook of ClusterResourcePlacements.
+
+
+def default_placement(placement: dict[str, Any]) -> None:
+    """Set what the webhook sets in a ClusterResourcePlacement beyond the defaults of the definition."""
+    spec = placement["spec"]
+    placement.setdefault("status", {})
+    policy = spec.setdefault("policy", {"placementType": "PickAll"})
+    for constraint in policy.get("topologySpreadConstraints") or ():
+        constraint["whenUnsatisfiable"] = constraint.get("whenUnsatisfiable") or "DoNotSchedule"
+    strategy = spec.setdefault("strategy", {})
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        strategy.setdefault("rollingUpdate", {})
+    apply = strategy.setdefault("applyStrategy", {})
+    if apply.get("type") == "ServerSideApply":
+        apply.setdefault("serverSideApplyConfig", {})
+    if "serverSideApplyConfig" in apply:
+        apply["serverSideApplyConfig"].setdefault("force", False)
+
+
+# Webhook checks of a placement's rollout strategy.
+
+
+_NO_PERCENTAGE = "invalid value for IntOrString: invalid type: string is not a percentage"
+
+
+def check_strategy(strategy: Object) -> Iterator[Finding]:
+    """Yield findings on a defaulted rollout strategy."""
+    rolling, rollout = strategy.get("rollingUpdate"), strategy.get("type", "RollingUpdate")
+    if rollout not in ("RollingUpdate", "External"):
+        yield Finding(f"unsupported rollout strategy type `{rollout}`", ("type",), "write type: RollingUpdate")
+    if rolling is not None:
+        if rollout == "External":
+            # The spelling mistake is in KubeFleet's own text.
+            what = "rollingUpdateConifg is not valid for ExternalRollout strategy type"
+            yield Finding(what, ("rollingUpdate",), "remove rollingUpdate, or write type: RollingUpdate")
+        yield from _check_period(rolling.get("unavailablePeriodSeconds", 0))
+        for key in ("maxUnavailable", "maxSurge"):
+            if key in rolling:
+                yield from _check_amount(key, rolling[key])
+    apply = strategy.get("applyStrategy", {})
+    if apply.get("type", "ClientSideApply") != "ServerSideApply" and "serverSideApplyConfig" in apply:
+        what = "serverSideApplyConfig is only valid for ServerSideApply strategy type"
+        yield Finding(what, ("applyStrategy", "serverSideApplyConfig"), "write type: ServerSideApply beside it")
+
+
+def _check_period(seconds: int) -> Iterator[Finding]:
+    if seconds < 0:
+        what = f"unavailablePeriodSeconds must be greater than or equal to 0, got {seconds}"
+        path = ("rollingUpdate", "unavailablePeriodSeconds")
+        yield Finding(what, path, "write unavailablePeriodSeconds: 60")
+
+
+def _check_amount(key: str, value: int | str) -> Iterator[Finding]:
+    path = ("rollingUpdate", key)
+    if isinstance(value, str) and not value.endswith("%"):
+        number = int(value) if re.fullmatch("[0-9]{1,9}", value) else "25%"
+        yield Finding(f"{key} `{value}` is invalid: {_NO_PERCENTAGE}", path, f"write {key}: {number}")
+    elif isinstance(value, int) and value < 0:
+        yield Finding(f"{key} must be greater than or equal to 0, got `{value}`", path, f"write {key}: 1")

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import attrs
 
+from fleet_components.admission.decode import canonical
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.quantity_text import canonical
 from fleet_components.admission.registry import Object
 from fleet_components.model.labels import KUBERNETES_1_34, key_errors, subdomain_errors
 from fleet_components.model.quantity import Quantity, is_quantity, parse_quantity

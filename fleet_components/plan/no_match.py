@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.selector import LabelIndex, LabelSelector, Requirement
 from fleet_components.model.text import Vocabulary, count, few
 
 _VALUES_SHOWN = 10

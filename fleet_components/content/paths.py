@@ -1,0 +1,185 @@
+"""Reads regular files up to a size: no device, no pipe, and nothing that would fill the memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+
+from fleet_components.content.address import FETCHED, is_address
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.model.digits import integer
+from fleet_components.model.problem import FleetError, Problem
+
+LIMIT_VARIABLE = "FLEET_MAX_FILE_MIB"
+"""Environment variable that sets the largest size of a file, in MiB."""
+_DEFAULT_LIMIT = 256
+_MIB = 2**20
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: the file cannot be opened or read.
+        UnreadableError: it is not a regular file, or is larger than allowed.
+    """
+    # Without O_NONBLOCK the open of a named pipe would wait for somebody to write into it.
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder has an error of its own
+            raise UnreadableError("is not a regular file; pipe its text into -")
+        return read_stream(file)
+
+
+def read_stream(stream: IO[bytes]) -> bytes:
+    """Return what a stream has, standard input for example.
+
+    Raises:
+        OSError: it cannot be read.
+        UnreadableError: it is larger than a file may be.
+    """
+    most = limit_mib() * _MIB
+    content = bytearray()
+    # In pieces: a buffer for the most that is allowed would be made before there is anything.
+    while piece := stream.read(_MIB):
+        content += piece
+        if len(content) > most:
+            raise UnreadableError(f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit")
+    return bytes(content)
+
+
+def limit_mib() -> int:
+    """Return the largest size of a file in MiB."""
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    return number if text.isdecimal() and 0 < (number := integer(text)) < _MIB else _DEFAULT_LIMIT
+
+
+# Checks paths written in files: they must not lead out of a directory.
+
+
+def confined(written: str, folder: Path, root: Path) -> Path | Problem:
+    """Return the path that was written in a file, or the problem with it.
+
+    Args:
+        written: the path as written, relative to ``folder``.
+        folder: the folder of the file in which it was written.
+        root: the directory that the path must not lead out of.
+    """
+    if "://" in written or is_address(written):
+        return Problem(f'"{written}" is an address', hint=FETCHED)
+    # By the rules of both systems, so that a source is judged alike wherever it is read.
+    if PurePosixPath(written).is_absolute() or PureWindowsPath(written).anchor or ".." in Path(written).parts:
+        return Problem(f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without ..")
+    path = folder / written
+    if not os.path.exists(path):  # unlike Path.exists, it takes any text
+        return Problem(f'there is no "{written}"', hint=f"paths are taken from {folder}")
+    if not within(path, root):
+        return Problem(f'"{written}" is a link that leads out of {root}', hint="copy what it leads to")
+    return path
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with all links resolved; a link that leads to itself stays."""
+    return Path(os.path.realpath(path))  # Path.resolve raises an error for such a link, until Python 3.13
+
+
+def links_out(folder: Path, root: Path) -> Iterator[Path]:
+    """Yield the links in a folder, at any depth, that lead out of ``root``. Tools would follow them."""
+    for at, folders, names in walk(folder):
+        for name in sorted((*folders, *names)):
+            path = Path(at, name)
+            if path.is_symlink() and not within(path, root):
+                yield path
+
+
+def within(path: Path, root: Path) -> bool:
+    """Return whether a path is inside a directory after all links are resolved."""
+    return resolved(path).is_relative_to(resolved(root))
+
+
+# Walks folders down to a number of levels, beyond which Python cannot follow them.
+
+
+MOST_FOLDERS = 100
+"""Levels of folders in one another."""
+
+
+def walk(top: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield folders with their folders and files, as :func:`os.walk` does. No link to a folder is followed.
+
+    Raises:
+        FleetError: there are more levels than :data:`MOST_FOLDERS`.
+    """
+    for at, folders, names in os.walk(top, onerror=onerror):
+        yield at, folders, names
+        levels = len(Path(at).relative_to(top).parts)
+        if folders and levels >= MOST_FOLDERS:
+            raise FleetError([Problem(f"has more than {MOST_FOLDERS} folders in one another", file=str(top))])
+
+
+def files_below(top: Path, suffix: str | tuple[str, ...] = "") -> list[Path]:
+    """Return the files below a folder, and the links to folders, sorted.
+
+    Args:
+        top: the folder.
+        suffix: how their names end, or several ends of which one counts.
+
+    Raises:
+        FleetError: as :func:`walk`.
+    """
+    found = [
+        Path(at, name)
+        for at, folders, names in walk(top)
+        for name in (*names, *(folder for folder in folders if os.path.islink(os.path.join(at, folder))))
+        if name.endswith(suffix)
+    ]
+    return sorted(found)
+
+
+# Files that are written alone: no other run writes there meanwhile, and nobody else opens a
+# private one.
+
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, which cannot lock a directory
+    fcntl = None  # type: ignore[assignment]
+
+_OPEN, _PRIVATE = 0o666, 0o600
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other run writes into a folder, and keep others waiting.
+
+    Raises:
+        OSError: the folder cannot be opened.
+    """
+    with ExitStack() as held:
+        if fcntl:
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def create(file: Path, text: str, *, private: bool = False) -> None:
+    """Write a text into a new file, and make the folders that it is in.
+
+    Args:
+        file: the file.
+        text: the text; lines end as in it.
+        private: True to let only the owner read it.
+
+    Raises:
+        OSError: the file exists, or cannot be written.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # The mode is set on creation, so that nobody else can open a private file in between.
+    opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE if private else _OPEN)
+    with open(opened, "w", encoding="utf-8", newline="\n") as out:
+        out.write(text)
