@@ -14,7 +14,7 @@ from fleet_components.live.marks import connecting
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.state import StackState
-from fleet_components.review.planning.hub_asked import hub_kubeconfig
+from fleet_components.review.planning.asked import hub_kubeconfig
 from fleet_components.review.planning.kubeconfigs import MemberName, configured, kubeconfigs, listed_kubeconfigs
 
 T = TypeVar("T")

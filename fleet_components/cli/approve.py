@@ -17,7 +17,7 @@ from fleet_components.live.kubeconfig import read_kubeconfig_file
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest, visible
 from fleet_components.review.planning import approve as planning
-from fleet_components.review.showing.approved import print_approval
+from fleet_components.review.showing.edits import print_approval
 from fleet_components.systems.kubefleet.hub.approvals import HubApproval
 
 _SECONDS = 30.0

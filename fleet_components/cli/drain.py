@@ -10,7 +10,7 @@ import click
 from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import drain as planning
-from fleet_components.review.showing.drained import print_drain
+from fleet_components.review.showing.edits import print_drain
 
 
 @click.command(

@@ -14,8 +14,7 @@ from fleet_components.content.observed import is_observed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
-from fleet_components.starting.image import DEFAULT, pinned
-from fleet_components.starting.install import EXAMPLE, from_requirements, given, write
+from fleet_components.starting.install import DEFAULT, EXAMPLE, from_requirements, given, pinned, write
 from fleet_components.starting.member import LONGEST, Found, NewMember, by_hand, members_of, twice
 from fleet_components.starting.workflow import (
     GITLAB,

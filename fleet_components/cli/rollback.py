@@ -10,7 +10,7 @@ import click
 from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import rollback as planning
-from fleet_components.review.showing.rolled_back import print_rollback
+from fleet_components.review.showing.edits import print_rollback
 
 
 @click.command(

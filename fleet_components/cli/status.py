@@ -19,8 +19,7 @@ from fleet_components.cli.stack import with_state
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
-from fleet_components.review.planning.asked import asked
-from fleet_components.review.planning.hub_asked import hub_asked
+from fleet_components.review.planning.asked import asked, hub_asked
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.statuses import BY, print_statuses, statuses_markdown

@@ -13,7 +13,7 @@ import pulumi
 from pulumi.resource_hooks import ResourceHookBinding
 
 from fleet_components.components.barrier import between
-from fleet_components.components.creation import before_creation
+from fleet_components.components.keeping import before_creation
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.own_provider import Demands, ProviderSettings, settings_of
 from fleet_components.components.process import in_process, in_thread

@@ -32,8 +32,7 @@ from fleet_components.plan.departures import (
 from fleet_components.plan.fleet_plan import FleetPlan, grouped, sent_to
 from fleet_components.plan.guard import not_tokens
 from fleet_components.plan.immutable import held_fields, refused_changes
-from fleet_components.plan.lookalikes import lookalikes
-from fleet_components.plan.lost import member_states, same_cluster
+from fleet_components.plan.lost import lookalikes, member_states, same_cluster
 from fleet_components.plan.moving import previous_ways
 from fleet_components.plan.on_hub import as_carried_out, with_unapplied
 from fleet_components.plan.options import Options

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from fleet_components.content import archive, tool
+from fleet_components.content import schema as archive
+from fleet_components.content import tool
 from fleet_components.content.chart import Chart
 from fleet_components.content.load import load
 from fleet_components.content.schema import fetching

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleet_components.hub.listing import Listing, System
-from fleet_components.review.planning import hub_asked
+from fleet_components.review.planning import asked as hub_asked
 from fleet_components.testing import kubeconfig
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess

@@ -198,7 +198,7 @@ def test_a_field_that_the_file_says_only_now_is_an_edit_wherever_the_hub_is_as_i
 
 
 @pytest.mark.parametrize(
-    ("said", "full", "now", "whole"),
+    ("stated", "full", "now", "whole"),
     [
         pytest.param({}, {"d": 7}, {"d": 8}, {"d": 8}, id="a leaf"),
         pytest.param({}, {"d": {"x": 7, "y": 7}}, {"d": {"x": 8}}, {"d": {"x": 8, "y": 7}}, id="in a map that is new"),

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from fleet_components.components import creation
+from fleet_components.components import keeping as creation
 from fleet_components.components.refusal import RefusedError
 from tests.live.api_server import Api, api_server, hangs, path_of, refuses
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count, few
 from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document, after_fleet, is_narrow, member_of
-from fleet_components.review.planning.hub_only import hub_only_in_words
 from fleet_components.review.planning.standing import CONDITIONS
+from fleet_components.review.planning.unseen import hub_only_in_words
 
 _IMAGE = re.compile(r"(^|\.)image$")
 _REPLICAS = re.compile(r"(^|\.)(replicas|parallelism|completions)$")

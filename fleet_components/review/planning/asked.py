@@ -10,18 +10,22 @@ from typing import Any
 
 import attrs
 
+from fleet_components.hub.listing import Listing
 from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.at_once import at_once
 from fleet_components.live.connection import ask_cluster
+from fleet_components.live.hub import HUB, ask_hub
+from fleet_components.live.kubeconfig import read_kubeconfig, read_kubeconfig_file
 from fleet_components.model.observed import ObservedMember, ObservedObject
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.model.watch import Watch, unwatched
+from fleet_components.plan import names
 from fleet_components.plan.apply_mode import OVERWRITES
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.lost import other_cluster, warn_of_silent
 from fleet_components.plan.own_outputs import LOST
-from fleet_components.plan.state import StackState
+from fleet_components.plan.state import ENCRYPTED, StackState
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs
 from fleet_components.review.planning.statuses import Status
 from fleet_components.review.planning.survey import Survey
@@ -181,3 +185,51 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return attrs.evolve(live, applied="Applied")
     accepted = (_ACCEPTED,) if known.error else ()
     return attrs.evolve(known, causes=(*known.causes, *accepted), generation=live.generation, status=live.status)
+
+
+# The answers of a hub for a status: asked with a given kubeconfig, or with the one that the state
+# has.
+
+
+def hub_asked(state: StackState, given: Path | None, timeout: float, watch: Watch = unwatched) -> Listing | None:
+    """Return the answers of a hub; None if none is given, and the stack has none whose kubeconfig
+    can be read.
+
+    Args:
+        state: the state after the last update.
+        given: the file of a kubeconfig; None for that of the stack.
+        timeout: how long the hub has, in seconds.
+        watch: is told how many lists have come.
+
+    Raises:
+        FleetError: the kubeconfig cannot be read, or the hub does not answer.
+    """
+    text = hub_kubeconfig(state, given)
+    return ask_hub(text, timeout=timeout, watch=watch) if text else None
+
+
+def hub_kubeconfig(state: StackState, given: Path | None) -> str:
+    """Return the text of a hub's kubeconfig; empty if none is given, and the state has none that
+    can be read.
+
+    Args:
+        state: the state after the last update.
+        given: the file of a kubeconfig; None for that of the stack.
+
+    Raises:
+        FleetError: it cannot be read.
+    """
+    try:
+        if given:
+            return read_kubeconfig_file(given, "hub")
+        found = (
+            resource
+            for resource in state.resources.values()
+            if resource.type == names.PROVIDER and names.is_hub(resource.name)
+        )
+        known = (stored.inputs.get("kubeconfig") for stored in found)
+        return next((read_kubeconfig(text, "hub") for text in known if text and text != ENCRYPTED), "")
+    except FleetError as error:
+        raise FleetError(
+            attrs.evolve(problem, subject=HUB, hint="--hub KUBECONFIG") for problem in error.problems
+        ) from None

@@ -30,11 +30,6 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import unused_tokens
 from fleet_components.plan.source import Source, gather
-from fleet_components.review.planning.hub_only import (
-    HubOnlyChange,
-    hub_only_changes,
-    hub_only_warnings,
-)
 from fleet_components.review.planning.observed import (
     observation_notes,
     start_in_words,
@@ -52,7 +47,13 @@ from fleet_components.review.planning.project import (
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.standing import Standing
 from fleet_components.review.planning.standing import on_hub as conditions_on_hub
-from fleet_components.review.planning.unseen import for_hub, with_unseen
+from fleet_components.review.planning.unseen import (
+    HubOnlyChange,
+    for_hub,
+    hub_only_changes,
+    hub_only_warnings,
+    with_unseen,
+)
 
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 

@@ -18,11 +18,10 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.member_changes import members_changed
 from fleet_components.review.planning.observed import later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Repository
-from fleet_components.review.planning.sides import Copy, Side, SideError, apart
+from fleet_components.review.planning.sides import Copy, Side, SideError, apart, members_changed
 from fleet_components.review.planning.standing import changed_by_both, on_both
 from fleet_components.review.planning.survey import (
     PIPED,
