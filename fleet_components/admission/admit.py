@@ -73,7 +73,8 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing 
         context: the other existing objects, in which overrides, placements and CustomResourceDefinitions are looked
             up, and the releases. It may contain the object itself.
     """
-    if unknown := unknown_kind(manifest):
+    unknown = unknown_kind(manifest)
+    if unknown:
         return Admission(manifest, _refusals(manifest, [unknown]))
     kind = kinds_under(context.releases).get((manifest.api_version, manifest.kind))
     if not kind:
@@ -134,7 +135,8 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
     data: dict[str, Any] = filled(kind.schema, raw)
     if not kind.mutate:
         return data, []
-    if wrong := undecodable(kind.schema, data):
+    wrong = undecodable(kind.schema, data)
+    if wrong:
         return data, wrong
     data = rewritten(kind.schema, data)
     kind.mutate(data)

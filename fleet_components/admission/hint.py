@@ -98,7 +98,8 @@ def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any)
     deeper = [key for key, field in holder.fields.items() if name in field.fields]
     if len(deeper) == 1:
         return f"it belongs at {show_path((*path[:-1], deeper[0], name))}"
-    if meant := nearest(name, holder.fields):
+    meant = nearest(name, holder.fields)
+    if meant:
         return f'write "{meant}"'
     homes = tuple(_homes(holder, name, path[:-1])) or tuple(_homes(root, name, ()))
     if homes:

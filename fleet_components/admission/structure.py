@@ -210,7 +210,8 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
     for rule in schema.rules:
         if old is None and rule.transition:
             continue
-        if message := _broken(rule, value, old):
+        message = _broken(rule, value, old)
+        if message:
             shown = json.dumps("" if schema.type == "int-or-string" else value if schema.type == "any" else schema.type)
             yield Finding(f"Invalid value: {shown}: {message}", path, rule.hint)
     match schema.type, value:

@@ -157,7 +157,8 @@ def _rows(moves: list[Move]) -> Iterator[RenderableType]:
         what = "has failed" if move.stand is Stand.FAILED else doing
         text = f"    {_SIGNS[move.stand]} {move.member.ljust(width)}  {what}"
         yield _line(f"{text}: {move.note}" if move.note else text, _COLOURS[move.stand])
-    if (more := len(moves) - _MOST_ROWS) > 0:
+    more = len(moves) - _MOST_ROWS
+    if more > 0:
         yield _line(f"    and {more} more", "dim")
 
 

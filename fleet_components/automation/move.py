@@ -98,7 +98,8 @@ class StackMove:
         self._state = self.engine.state()
         command = f"fleet move {shlex.quote(str(self.folder))} --stack {self.command.stack}"
         pasts = [self._state.past(fleet) for fleet in self._state.fleets]
-        if there := [hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)]:
+        there = [hub for past in pasts for hub in between_hubs(past, self.to, self.placements, command)]
+        if there:
             raise FleetError(there)
         self._plan = self._planned({})
         moving = self._moving()
@@ -169,7 +170,8 @@ class StackMove:
         """
         stand = [subject for subject in self.plan.subjects if subject.name in self.plan.past.records]
         named = [decided for decided in stand if not self.placements or decided.subject.key in self.placements]
-        if unknown := sorted(self.placements - {decided.subject.key for decided in named}):
+        unknown = sorted(self.placements - {decided.subject.key for decided in named})
+        if unknown:
             known = f"there is: {few(sorted(decided.subject.key for decided in stand)) or 'nothing'}"
             raise FleetError([Problem(f"nothing that stands is called {few(unknown)}", hint=known)])
         otherwise = [decided for decided in named if _way(decided) != self.to]

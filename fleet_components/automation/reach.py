@@ -59,7 +59,8 @@ class Reach:
         listed = listed_kubeconfigs(self.engine.settings())
         for name in sorted(set(members) & listed.keys() - self._members.keys()):
             self._members[name] = configured(self.folder, listed[name], name)
-        if unknown := sorted(set(members) - self._members.keys()):
+        unknown = sorted(set(members) - self._members.keys())
+        if unknown:
             raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=_HINT)])
 
     def on_member(self, member: str, work: Callable[[Connection], T]) -> T:

@@ -164,7 +164,8 @@ class Result:
         else:
             yield f"interrupted after {progress.title}"
         for what, stands in _STANDS:
-            if members := progress.members(stands):
+            members = progress.members(stands)
+            if members:
                 yield f"{what}: {few(members, _SHOWN)}"
         if self.ending is Ending.KILLED:
             yield f"the stack is still locked: {self.cancel}"

@@ -82,7 +82,8 @@ class StackRollout:
         try:
             while True:
                 self._plan()
-                if ending := self._step():
+                ending = self._step()
+                if ending:
                     return self._result(ending)
         except KeyboardInterrupt:
             if self._surveyed is None:

@@ -66,7 +66,8 @@ def approve(
     back: the run goes on at once.
     """
     if hub_file is not None:
-        if more := [name for name in ctx.params if _is_given(ctx, name)]:
+        more = [name for name in ctx.params if _is_given(ctx, name)]
+        if more:
             raise click.UsageError(f"--hub asks nothing but the hub: without --{more[0].replace('_', '-')}")
         _on_hub(hub_file, given, write=write)
         return
@@ -111,7 +112,8 @@ def _on_hub(file: Path, names: Sequence[str], *, write: bool) -> None:
         if not waiting:
             click.echo("no approval is waited for on the hub")
         return
-    if problems := [_wrong(name, found.get(name), waiting) for name in names if name not in {w.name for w in waiting}]:
+    problems = [_wrong(name, found.get(name), waiting) for name in names if name not in {w.name for w in waiting}]
+    if problems:
         raise FleetError(problems)
     for name in dict.fromkeys(names):
         click.echo(visible(f"{name}: {found[name].words}: {found[name].opens}"))

@@ -113,9 +113,11 @@ class _Commands(click.Group):
         except FleetError as error:
             for problem in error.problems[:MOST_SHOWN]:
                 click.echo(_shown(problem), err=True)
-            if more := len(error.problems[MOST_SHOWN:]):
+            more = len(error.problems[MOST_SHOWN:])
+            if more:
                 click.echo(f"and {count(more, 'more error')}", err=True)
-            if line := confirming(problem.hint for problem in error.problems):
+            line = confirming(problem.hint for problem in error.problems)
+            if line:
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
         except MemoryError:

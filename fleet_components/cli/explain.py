@@ -84,5 +84,6 @@ def _say_warnings_of(document: Document) -> None:
     ]
     for name, text in found:
         options.say_warning(name, text)
-    if more := document["warned"] - len(found):
+    more = document["warned"] - len(found)
+    if more:
         click.echo(f"{count(more, 'warning')} about the rest of the fleet: fleet plan shows them", err=True)

@@ -141,7 +141,8 @@ def init(
         own = by_hand(by_name, system)
         found = members_of(kubeconfigs, contexts, system, {member.name for member in own})
         members = [*found.members, *own]
-        if problems := list(twice(own)):
+        problems = list(twice(own))
+        if problems:
             raise FleetError(problems)
         files |= fleet_files(folder, members, system)
         if project:

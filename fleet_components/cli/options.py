@@ -396,7 +396,8 @@ def say_warning(name: str, text: str) -> None:
 
 def say_old(document: Document) -> None:
     """Print on standard error that a plan starts from an old observation."""
-    if warning := old(document, clock.now()):
+    warning = old(document, clock.now())
+    if warning:
         click.echo(f"warning: {warning}", err=True)
 
 

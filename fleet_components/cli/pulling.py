@@ -83,7 +83,8 @@ def settings_of(last: GitopsSettings | None, folder: Path, given: dict[str, Any]
     if destinations:
         found["destinations"] = destinations
     settings = attrs.evolve(last or GitopsSettings(tool=tool), **found)
-    if problems := list(settings.problems()):
+    problems = list(settings.problems())
+    if problems:
         raise FleetError(problems)
     return attrs.evolve(settings, path=settings.path.removeprefix("./").strip("/") or _in_repository(folder))
 

@@ -171,7 +171,8 @@ def _tell(
             click.echo(visible(f"warning: {problem}"), err=True)
         starts = sorted(path for path in files if path.startswith("start/"))
         click.echo(visible(f"to begin, apply once: {few(starts)}"))
-        if needs := tool.needs(settings):
+        needs = tool.needs(settings)
+        if needs:
             click.echo(visible(needs))
 
 
@@ -214,7 +215,8 @@ def _last(folder: Path) -> Path | None:
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
     """Print what is lost, warnings and notes, and what was written, which is nothing if the update is refused."""
     document = to_read(document)
-    if line := words.confirmation(document):
+    line = words.confirmation(document)
+    if line:
         click.echo(line, err=True)
     for _, lost in words.leaving(document):
         click.echo(lost)

@@ -139,7 +139,8 @@ class _Capacity(_Form):
     def parsed(self, text: str) -> Supposition:
         members, change = _of_members(text)
         amounts = _pairs(change)
-        if wrong := [amount for amount in amounts.values() if not is_quantity(amount)]:
+        wrong = [amount for amount in amounts.values() if not is_quantity(amount)]
+        if wrong:
             raise WrongFormError(f"{wrong[0] or 'nothing'} is not a quantity")
         return CapacityChange(members, amounts)
 

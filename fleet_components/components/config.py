@@ -234,7 +234,8 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
 
 def _texts(text: str) -> dict[str, str]:
     given = _map(text, "is not a map of members", "write member: path")
-    if wrong := [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]:
+    wrong = [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]
+    if wrong:
         raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
     return given
 
@@ -242,11 +243,13 @@ def _texts(text: str) -> dict[str, str]:
 def _renamed(text: str) -> Renamed:
     given = _map(text, "is not a map", _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
-    if strange := sorted(given.keys() - {"fleet", *maps}):
+    strange = sorted(given.keys() - {"fleet", *maps})
+    if strange:
         raise WrongValueError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
     if not all(isinstance(item, dict) and all(isinstance(old, str) for old in item.values()) for item in maps.values()):
         raise WrongValueError("is not a map", _NEW_OLD)
-    if not isinstance(fleet := given.get("fleet") or "", str):
+    fleet = given.get("fleet") or ""
+    if not isinstance(fleet, str):
         raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
     return Renamed(fleet=fleet, **maps)
 
@@ -257,7 +260,8 @@ _NEW_OLD = "write members: {NEW: OLD}"
 def _lists(text: str) -> dict[str, list[str]]:
     given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
     lists = {name: [patterns] if isinstance(patterns, str) else patterns for name, patterns in given.items()}
-    if wrong := [name for name, patterns in lists.items() if not _is_texts(patterns)]:
+    wrong = [name for name, patterns in lists.items() if not _is_texts(patterns)]
+    if wrong:
         raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
     return lists
 
@@ -294,7 +298,8 @@ def _seconds(text: str, wrong: Callable[[int], str], hint: str) -> int:
 
 
 def _way(text: str) -> str:
-    if wrong := no_way(text):
+    wrong = no_way(text)
+    if wrong:
         raise WrongValueError(wrong, A_WAY)
     return text
 
@@ -303,7 +308,8 @@ def _release(table: ReleaseTable) -> Key:
     """Return the key that names a release of a system."""
 
     def read(text: str) -> str:
-        if wrong := table.unknown(text):
+        wrong = table.unknown(text)
+        if wrong:
             raise WrongValueError(wrong, table.choice)
         return text
 

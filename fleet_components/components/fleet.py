@@ -345,13 +345,15 @@ def _plan(
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
     renamed = [Problem(RENAMED.format(fleet=name), subject=f"fleet {text}") for text in sorted(guessed)]
     plan = attrs.evolve(plan, warnings=(*plan.warnings, *renamed))
-    if untold := start.untold(plan):
+    untold = start.untold(plan)
+    if untold:
         plan = attrs.evolve(plan, warnings=(*plan.warnings, untold))
     if not args.render_to:
         plan = attrs.evolve(plan, refused=(*plan.refused, *not_let_go(plan, members)))
     if args.render_to and plan.consignment.system:
         raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
-    if unreached_hub := unreachable_hub(plan.consignment, args.hub):
+    unreached_hub = unreachable_hub(plan.consignment, args.hub)
+    if unreached_hub:
         if not in_process():
             raise FleetError([unreached_hub])
         plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))

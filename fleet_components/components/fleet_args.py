@@ -110,9 +110,11 @@ class FleetArgs(Arguments):
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
-        if wrong := no_timeout(self.ready_timeout):
+        wrong = no_timeout(self.ready_timeout)
+        if wrong:
             yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
-        if wrong := no_way(self.delivery):
+        wrong = no_way(self.delivery)
+        if wrong:
             yield Problem(wrong, ("delivery",), A_WAY)
         yield from wrong_releases(names_in(self))
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):

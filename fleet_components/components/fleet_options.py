@@ -74,7 +74,8 @@ def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
         FleetError: an option would have no effect, or another effect than its name says.
     """
     opts = opts or pulumi.ResourceOptions()
-    if problems := [*_without_effect(opts), *_wrong_providers(opts), *_wrong_aliases(opts)]:
+    problems = [*_without_effect(opts), *_wrong_providers(opts), *_wrong_aliases(opts)]
+    if problems:
         raise FleetError(of_the_program(problems))
     # An explicit False also keeps the engine from handing down a parent's protection.
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))

@@ -131,7 +131,8 @@ class Hub(pulumi.ComponentResource):
                 :meth:`_checked` raises it.
         """
         demands = Demands(member="hub", identifier="", wanted=self._name, adopts=(True,))
-        if wrong := list(demands.problems(settings)):
+        wrong = list(demands.problems(settings))
+        if wrong:
             raise RefusedError(_of_hub(wrong))
         for problem in _of_hub(demands.warnings(settings)):
             pulumi.log.warn(str(problem), self)

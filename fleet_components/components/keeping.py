@@ -96,7 +96,8 @@ class Keeping:
             return  # unknown in a preview: the provider is not there yet, or nothing is known of its kubeconfig
         kubeconfig = read_kubeconfig(text, self._member)
         ask = partial(_connect, kubeconfig, lambda member: work(member, args.urn, sent))
-        if reason := await in_thread(ask):
+        reason = await in_thread(ask)
+        if reason:
             # The provider may reach a cluster that this process does not, by a proxy for example.
             key = Leftover.like(sent[-1])
             words = _UNKNOWN.format(key=key, member=self._member, reason=reason)

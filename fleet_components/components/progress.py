@@ -57,7 +57,8 @@ class Progress:
         # With --continue-on-error what failed has a URN and no id. Any error is told by who waits for the resource.
         mark = resource.id if isinstance(resource, pulumi.CustomResource) else resource.urn
         with suppress(Exception):
-            if found := await mark.future():
+            found = await mark.future()
+            if found:
                 self._stands[resource] = found
 
     def _line(self, delivery: SubjectDelivery, wave: int, broken: Sequence[str], untouched: Mapping[str, int]) -> str:

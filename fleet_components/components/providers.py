@@ -94,7 +94,8 @@ class MemberProviders:
             raise FleetError(
                 [Problem("still has objects and is no longer a member", subject=f"member {cluster}", hint=hint)]
             )
-        if (own := self._members[cluster].provider) is not None and not self._render_to:
+        own = self._members[cluster].provider
+        if own is not None and not self._render_to:
             return own
         return self._once(cluster, "" if self._render_to else suffix_of(mode))
 

@@ -227,7 +227,8 @@ def _known(request: Any, manifest: Manifest, unknown: Collection[FieldPath], own
         yield from (manifest.problem(f"is not known{before}", path, OUTSIDE) for path in found)
         if outside and not found:
             yield manifest.problem(f"comes of {outside}", (field,), OUTSIDE)
-    if outside := _outside(set(request.dependencies) - implied, own):
+    outside = _outside(set(request.dependencies) - implied, own)
+    if outside:
         hint = "let the fleet wait for it: Fleet(..., opts=ResourceOptions(depends_on=...))"
         yield manifest.problem(f"cannot wait for {outside} by itself", (), hint)
 
@@ -238,7 +239,8 @@ def _outside(urns: Collection[str], own: Collection[str]) -> str:
 
 def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
     given = {field.name for field, value in request.ListFields() if not hasattr(value, "ByteSize") or value.ByteSize()}
-    if unused := sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given):
+    unused = sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given)
+    if unused:
         hint = "leave them out: the fleet delivers the object, to each member by its own rules"
         yield manifest.problem(f"has options that do nothing here: {', '.join(unused)}", (), hint)
 

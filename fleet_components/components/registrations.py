@@ -57,7 +57,8 @@ def registrations() -> Registrations | None:
 
 def observed(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
     """Return the options of the fleet that is being made, with transforms of which is known what they ignore."""
-    if (known := registrations()) is None:
+    known = registrations()
+    if known is None:
         return options
     options = copy(options)
     options.transforms = [known.observed(each) for each in options.transforms or ()]

@@ -141,7 +141,8 @@ class Run:
 
     def _await_end_of(self, root: Any) -> None:
         for name in _LAST_CALLS:
-            if call := getattr(root, name, None):
+            call = getattr(root, name, None)
+            if call:
                 setattr(root, name, self._ending(call))
 
     def _ending(self, call: Callable[..., Any]) -> Callable[..., Any]:

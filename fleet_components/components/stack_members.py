@@ -26,7 +26,8 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
         RefusedError: a member brings a provider, which cannot be exported.
     """
     members = tuple(members)
-    if own := [member.name for member in members if member.provider is not None]:
+    own = [member.name for member in members if member.provider is not None]
+    if own:
         what, hint = "has a provider, which no other stack can use", "give it a kubeconfig"
         raise RefusedError(Problem(what, subject=f"member {name}", hint=hint) for name in own)
     return {

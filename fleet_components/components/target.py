@@ -262,7 +262,8 @@ class Target(pulumi.ComponentResource):
         """
 
         async def check() -> None:
-            if left_out := await args.unrecorded():
+            left_out = await args.unrecorded()
+            if left_out:
                 what = f"moves in this update, and --target or --exclude leaves out {few(left_out)}"
                 raise RefusedError([Problem(what, subject=f"{manifest.key} on {args.cluster}", hint=UNLIMITED)])
 

@@ -74,7 +74,8 @@ class FormTrials:
                 self.found |= {(name, Manifest(each.data).key): unasked for each in wanted}
         for trials in await asyncio.gather(*asked):
             self.found |= trials
-        if problems := list(_refused(self.found, self.written)):
+        problems = list(_refused(self.found, self.written))
+        if problems:
             raise RefusedError(problems)
         for warning in _unchecked(self.found):
             pulumi.log.warn(str(warning), self.parent)
@@ -100,7 +101,8 @@ class FormTrials:
 
         async def once_more(known: Sequence[Any]) -> None:
             trials = await in_thread(partial(_trials, name, known[0], [wanted]))
-            if problems := list(_refused(trials, self.written)):
+            problems = list(_refused(trials, self.written))
+            if problems:
                 raise RefusedError(problems)
             fresh = dict(trials.items() - self.found.items())
             self.found |= {pair: trial for pair, trial in fresh.items() if trial.uid}

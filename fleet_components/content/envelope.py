@@ -49,7 +49,8 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     data = {} if data is None else data  # admission counts what is in it; overrides may empty it
     if not isinstance(data, Mapping):
         raise FleetError([envelope.problem("must be a map of manifests", ("data",))])
-    if problems := [problem for key in sorted(data) for problem in _check(envelope, key, data[key])]:
+    problems = [problem for key in sorted(data) for problem in _check(envelope, key, data[key])]
+    if problems:
         raise FleetError(problems)
     wrapped = [_wrapped(envelope, key, data[key]) for key in data]
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))

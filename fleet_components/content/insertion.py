@@ -141,7 +141,8 @@ def _meant(text: str, kind: str, name: str, path: Sequence[str], item: Mapping[s
 def _changed(value: Any, kind: str, name: str, path: Sequence[str], item: Mapping[str, str]) -> Any:
     if not isinstance(value, Mapping):
         return value
-    if isinstance(items := value.get("items"), list):
+    items = value.get("items")
+    if isinstance(items, list):
         return {**value, "items": [_changed(each, kind, name, path, item) for each in items]}
     if value.get("kind") != kind or (value.get("metadata") or {}).get("name") != name:
         return value

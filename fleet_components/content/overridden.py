@@ -146,7 +146,8 @@ def _object(made: Any) -> Object:
         missing = "Object 'Kind' is missing"
         raise OverrideError(f"{missing} in '{json.dumps(made, separators=(',', ':'))}'", missing)
     filled = fill_nulls(made)
-    if problems := check_header(Manifest(filled)):
+    problems = check_header(Manifest(filled))
+    if problems:
         what = f"makes an object that no member takes: {show_path(problems[0].path)}: {problems[0].what}"
         raise OverrideError(what)
     return filled

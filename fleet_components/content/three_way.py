@@ -139,7 +139,8 @@ def extended(stated: Shape, full: Shape, now: Shape) -> Shape:
 
 def _extended_list(stated: list[Shape] | None, full: list[Shape], now: list[Shape]) -> list[Shape]:
     sides = [full, now, *([] if stated is None else [stated])]
-    if name := _common_name(sides):
+    name = _common_name(sides)
+    if name:
         had, here = ({item[name]: item for item in each} for each in (full, now))
         found = {item[name]: item for item in (full if stated is None else stated)}
         for item in here:
@@ -236,7 +237,8 @@ class _Merger:
         if not (isinstance(mine.shape, list) and isinstance(hub.shape, list)):
             return None
         sides = [mine.shape, hub.shape, *([base] if isinstance(base, list) else [])]
-        if name := _common_name(sides):
+        name = _common_name(sides)
+        if name:
             return self._named(path, base if isinstance(base, list) else [], mine, hub, name)
         if len(mine.shape) != len(hub.shape) or not (
             self.unknown or (isinstance(base, list) and len(base) == len(mine.shape))

@@ -48,7 +48,8 @@ def publish(request: Request, text: str, about: str) -> str:
     text = f"{marker}\n{_STRANGER}{_quoted(text)}" if request.stranger else f"{marker}\n{text}"
     if len(text) > MOST:
         raise FleetError([Problem(f"has {len(text):,} characters as a quotation, and a comment takes {MOST:,}")])
-    if there := request.find(marker):
+    there = request.find(marker)
+    if there:
         request.update(there, text)
     else:
         request.post(text)

@@ -48,7 +48,8 @@ def setting(environment: Mapping[str, str], name: str, where: str) -> str:
     Raises:
         FleetError: it is not set, so this is another place.
     """
-    if value := environment.get(name):
+    value = environment.get(name)
+    if value:
         return value
     raise FleetError([Problem(f"{name} is not set", hint=f"this command runs in {where}")])
 
@@ -59,6 +60,7 @@ def token_of(environment: Mapping[str, str], hint: str) -> str:
     Raises:
         FleetError: there is none.
     """
-    if value := environment.get(TOKEN):
+    value = environment.get(TOKEN)
+    if value:
         return value
     raise FleetError([Problem(f"{TOKEN} is not set, so nothing can be posted", hint=hint)])

@@ -94,7 +94,8 @@ def _read(hub: Getter) -> tuple[list[Object], list[Object]] | None:
     runs: list[Object] = []
     for placement in PLACEMENTS.values():
         for kind, found in ((placement.approval, requests), (placement.run, runs)):
-            if resource := served.get(kind):
+            resource = served.get(kind)
+            if resource:
                 found += objects_of(hub, Query(version, kind), resource)
     return requests, runs
 

@@ -32,7 +32,8 @@ def at_once(work: Iterable[Callable[[], object]], most: int) -> Iterator[None]:
     for _ in range(min(most, number)):
         threading.Thread(target=run, daemon=True).start()
     for _ in range(number):
-        if error := ended.get():
+        error = ended.get()
+        if error:
             raise error
         yield
 

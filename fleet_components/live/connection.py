@@ -138,7 +138,8 @@ def delete_leftovers(
     if outcome:
         within(timeout, delete)
     known = dict(outcome)  # a copy, because an abandoned thread may still change it
-    if wrong := [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]:
+    wrong = [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]
+    if wrong:
         raise FleetError(wrong)
     return tuple(each for each, deleted in known.items() if deleted)
 

@@ -188,7 +188,8 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
             try:
                 found = stack.enter_context(connected(kubeconfig, deadline, hub_room()))
             except OSError:
-                fields = f" as {few(found_fields)}" if (found_fields := unreadable(kubeconfig)) else ""
+                found_fields = unreadable(kubeconfig)
+                fields = f" as {few(found_fields)}" if found_fields else ""
                 why, hint = (
                     f"a file that its kubeconfig names{fields} cannot be read",
                     "is it there, and yours?",

@@ -76,7 +76,8 @@ def read_kubeconfig_file(path: Path, cluster: str) -> str:
 
 
 def _checked(text: str, cluster: str, file: str = "") -> str:
-    if missing := _missing_parts(text):
+    missing = _missing_parts(text)
+    if missing:
         what = f"is not a kubeconfig: {missing}"
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text

@@ -52,7 +52,8 @@ def with_members(
         FleetError: the hub has no member of a name.
     """
     known = {str(member["metadata"]["name"]): member for member in observation.members}
-    if problems := [_unknown(name, known) for name in sorted(kubeconfigs.keys() - known.keys())]:
+    problems = [_unknown(name, known) for name in sorted(kubeconfigs.keys() - known.keys())]
+    if problems:
         raise FleetError(problems)
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
     described = {

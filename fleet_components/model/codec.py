@@ -132,7 +132,8 @@ def _hook(field: attrs.Attribute[Any], converter: Any) -> Callable[[Any, Any], A
 
     def read(value: Any, _: Any) -> Any:
         found = structure(value, kind)
-        if what := problem(found):
+        what = problem(found)
+        if what:
             raise ValueError(what)
         return found
 

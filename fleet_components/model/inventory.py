@@ -151,7 +151,8 @@ class Inventory:
         return {taint: masks.from_positions(where, len(self)) for taint, where in found.items()}
 
     def _compile_property(self, name: str) -> PropertyColumn:
-        if wrong := _name_error(name):
+        wrong = _name_error(name)
+        if wrong:
             absent = (None,) * len(self)
             return PropertyColumn(absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong)))
         texts = self._property_texts(name)

@@ -54,7 +54,8 @@ class Problem:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
         parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
         text = ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
-        if more := len(text[_MOST_SHOWN:]):
+        more = len(text[_MOST_SHOWN:])
+        if more:
             text = f"{text[:_MOST_SHOWN]}... and {count(more, 'more character')}"
         return indented(visible(text, lines=True))
 

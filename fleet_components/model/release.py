@@ -82,7 +82,8 @@ class ReleaseTable:
         Raises:
             FleetError: there is no such release.
         """
-        if wrong := self.unknown(name):
+        wrong = self.unknown(name)
+        if wrong:
             raise FleetError([Problem(wrong, (self.setting,), self.choice)])
         chosen = name or self.default
         return Release(chosen, frozenset(self.names[: self.names.index(chosen) + 1]))

@@ -39,7 +39,8 @@ class Requirement(Typed):
         return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
     def _errors(self) -> Iterator[str]:
-        if wrong := key_errors(self.key, KUBERNETES_1_34):
+        wrong = key_errors(self.key, KUBERNETES_1_34)
+        if wrong:
             yield f"key: Invalid value: {_quoted(self.key)}: {'; '.join(wrong)}"
         if self.operator in ("In", "NotIn") and not self.values:
             yield "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
@@ -47,7 +48,8 @@ class Requirement(Typed):
             shown = _quoted(self.values)
             yield f"values: Invalid value: {shown}: values set must be empty for exists and does not exist"
         for index, value in enumerate(self.values):
-            if wrong := value_errors(value, KUBERNETES_1_34):
+            wrong = value_errors(value, KUBERNETES_1_34)
+            if wrong:
                 yield f"values[{index}][{self.key}]: Invalid value: {_quoted(value)}: {'; '.join(wrong)}"
 
     @property

@@ -98,7 +98,8 @@ class Typed:
                 continue
             if kept is not value:
                 object.__setattr__(self, field.name, kept)
-        if wrong := problems or list(self.wrong_values()):
+        wrong = problems or list(self.wrong_values())
+        if wrong:
             file, line = called_from()
             name = type(self).__name__
             raise self.REFUSAL(attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong)

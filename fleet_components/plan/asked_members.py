@@ -93,7 +93,8 @@ class AskedMembers:
         expressions = [
             ((*path, "matchExpressions", n), expression) for n, expression in enumerate(selector.match_expressions)
         ]
-        if wrong := [(at, requirement) for at, requirement in expressions if requirement.error]:
+        wrong = [(at, requirement) for at, requirement in expressions if requirement.error]
+        if wrong:
             yield from (NoMatch(at, f"selects no member: {requirement.error}") for at, requirement in wrong)
             return
         asked = [(at, requirement, meeting_field(self.inventory, requirement)) for at, requirement in expressions]

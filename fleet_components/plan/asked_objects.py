@@ -117,7 +117,8 @@ class AskedObjects:
             for manifest in self.found(attrs.evolve(each, namespace=""))
             if manifest.namespace
         )
-        if elsewhere := next(found, None):
+        elsewhere = next(found, None)
+        if elsewhere:
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
         return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces.words else ""
 
@@ -138,13 +139,16 @@ class AskedObjects:
         Considered in this order: the same name in another namespace, in another version or of another kind, a similar
         name.
         """
-        if same := self.catalogue.alike(wanted.group, wanted.kind).named(wanted.name):
+        same = self.catalogue.alike(wanted.group, wanted.kind).named(wanted.name)
+        if same:
             # They are in the order of their namespaces.
             elsewhere = few(same, show=lambda manifest: manifest.namespace)
             return _cluster_scoped(same) or f"there is one in namespace {elsewhere}"
-        if versions := self._versions.get((wanted.kind, wanted.name, wanted.namespace)):
+        versions = self._versions.get((wanted.kind, wanted.name, wanted.namespace))
+        if versions:
             return f"there is one of {few(sorted(versions))}"
-        if namesakes := self._namesakes.get((wanted.name, wanted.namespace)):
+        namesakes = self._namesakes.get((wanted.name, wanted.namespace))
+        if namesakes:
             return _listed(Alike(tuple(namesakes)))
         name = near_name(wanted.name, self._names(wanted))
         return f'did you mean "{name}"?' if name else ""
@@ -174,7 +178,8 @@ class AskedObjects:
 
     def _other_kind(self, kind: str) -> str:
         """Return a hint about the groups in which the kind exists, or about the nearest kind."""
-        if groups := self._versions.get((kind, "", "")):
+        groups = self._versions.get((kind, "", ""))
+        if groups:
             return f"{kind} is of {few(sorted(groups))}"
         near = near_name(kind, self._kinds)
         return f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"

@@ -298,7 +298,9 @@ def forced_of(recorded: Mapping[ObjectKey, Recorded], now: Objects) -> Forced:
     """Return the same for objects that the state records one by one."""
     found = {}
     for data in now if recorded else ():
-        if item := recorded.get(key := Manifest(data).key):
+        key = Manifest(data).key
+        item = recorded.get(key)
+        if item:
             found[key] = _fixed(item.as_compared(data), item.beside(data), data)
     return {key: forced for key, forced in found.items() if forced[0]}
 

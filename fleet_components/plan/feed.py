@@ -122,7 +122,8 @@ def enroll(feed: Feed) -> None:
     Raises:
         FleetError: the plan is refused.
     """
-    if refused := read_feed(feed)["refused"]:
+    refused = read_feed(feed)["refused"]
+    if refused:
         raise FleetError(Problem(text) for text in refused)
 
 

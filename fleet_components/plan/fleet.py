@@ -100,7 +100,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
-    if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
+    problems = layered(refused, (*of_options, *matching, *contradicting), planning)
+    if problems:
         raise FleetError(problems)
     subjects, past = sealed(_mended(subjects, past, options), past)
     subjects, precedence, blocked = _in_order(subjects, past, inventory, options)

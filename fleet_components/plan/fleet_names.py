@@ -119,7 +119,8 @@ class DeclaredFleets:
             FleetError: its name was taken for the former one of another fleet.
         """
         self.names.add(fleet)
-        if by := self.previous.get(fleet):
+        by = self.previous.get(fleet)
+        if by:
             raise FleetError([Problem(_TAKEN.format(by=by), (), _TAKEN_HINT.format(by=by), f"fleet {fleet}")])
 
     def earlier_names(self, fleet: str, given: Sequence[str], stored: StoredFleets, stack: str) -> tuple[str, ...]:

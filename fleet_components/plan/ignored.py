@@ -26,7 +26,8 @@ def ignore(inputs: dict[str, Any], olds: Mapping[str, Any], paths: Iterable[str]
         paths: paths of the fields, as ``spec.replicas`` or ``spec.containers[0]["image"]``.
     """
     for text in paths:
-        if path := _parsed(text):
+        path = _parsed(text)
+        if path:
             _reset(inputs, olds, path)
 
 

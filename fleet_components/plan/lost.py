@@ -84,7 +84,8 @@ def describe_returned(plan: FleetPlan) -> Iterator[str]:
             decided.keys(member) for decided in plan.subjects if member in decided.deliveries and not decided.hub
         )
         wanted = {key for keys in brought for key in keys}
-        if found := sorted(map(str, wanted & plan.past.members[member].remembered.keys())):
+        found = sorted(map(str, wanted & plan.past.members[member].remembered.keys()))
+        if found:
             yield _TAKEN_UP.format(member=member, objects=few(found, _SHOWN))
 
 
@@ -212,7 +213,8 @@ def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem
     """
     first: dict[Hashable, str] = {}
     for name, known_by in members.items():
-        if (other := first.setdefault(known_by, name)) != name:
+        other = first.setdefault(known_by, name)
+        if other != name:
             hint = "declare it once: two names would undo each other"
             yield Problem(what.format(other=other, by=known_by), subject=f"member {name}", hint=hint)
 

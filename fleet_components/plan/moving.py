@@ -23,7 +23,8 @@ def previous_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
     for name, record in past.records.items():
         way = past.forecast.get(name, Way.DIRECT.value)
         if isinstance(record, TemplateRecord):
-            if policy := record.memory.policy:
+            policy = record.memory.policy
+            if policy:
                 found[policy.kind, policy.namespace, policy.name] = way
         else:
             kind, _, key = name.partition("/")

@@ -60,7 +60,8 @@ def near_name(word: str, known: Vocabulary) -> str:
 
 def values_of_label(key: str, labels: LabelIndex, whose: str = "the members") -> str:
     """Return the values that exist for a label, the most frequent first; or that none has the label."""
-    if counted := labels.values.get(key):
+    counted = labels.values.get(key)
+    if counted:
         return values(key, counted, whose)
     near = labels.keys.nearest(key, _NEAR)
     return f"the label {key} is on none of them" + (f"; did you mean {near}?" if near else "")

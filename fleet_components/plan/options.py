@@ -77,7 +77,8 @@ class Settings(Typed):
     def wrong_values(self) -> Iterator[Problem]:
         """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
         yield from wrong_limits(self.limit, self.max_wait)
-        if wrong := no_way(self.delivery):
+        wrong = no_way(self.delivery)
+        if wrong:
             yield Problem(wrong, ("delivery",), A_WAY)
         yield from wrong_releases(names_in(self))
 
@@ -99,15 +100,18 @@ def wrong_releases(names: Mapping[str, str]) -> Iterator[Problem]:
         names: the name of each release, by the setting that names it; empty for the default one.
     """
     for setting, name in names.items():
-        if wrong := TABLES[setting].unknown(name):
+        wrong = TABLES[setting].unknown(name)
+        if wrong:
             yield Problem(wrong, (setting,), TABLES[setting].choice)
 
 
 def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:
     """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
-    if wrong := no_share(limit):
+    wrong = no_share(limit)
+    if wrong:
         yield Problem(wrong, ("limit",), A_SHARE)
-    if wrong := no_wait(max_wait):
+    wrong = no_wait(max_wait)
+    if wrong:
         yield Problem(wrong, ("max_wait",), A_WAIT)
 
 

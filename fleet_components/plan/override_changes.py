@@ -111,7 +111,8 @@ def _changed(
     paths = [difference.path for difference in shown_differences(old, new) if difference not in by_content]
     if not paths:
         return None
-    if names := _names(after, paths):
+    names = _names(after, paths)
+    if names:
         return OverrideChange(key, "changes", names)
     return OverrideChange(key, "no longer changes", _names(before, paths))
 

@@ -121,7 +121,8 @@ def in_force(
         if not asked and (here is None or here.overrides is None):
             continue  # none are in force, and none were
         results = overrides.apply(objects, asked, member)
-        if problem := next((result.problem for result in results if result.problem), None):
+        problem = next((result.problem for result in results if result.problem), None)
+        if problem:
             failing[name] = problem
             continue
         if here and here.revision == revision and _stays(overrides, before, here, asked, (objects, member, results)):

@@ -33,7 +33,8 @@ def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
         kinds: the kinds to be passed over.
     """
     for kind in sorted(kinds):
-        if found := [manifest for manifest in source.not_carried_out if manifest.kind == kind]:
+        found = [manifest for manifest in source.not_carried_out if manifest.kind == kind]
+        if found:
             yield _passed_over(kind, found)
         else:
             meant = "" if kind in _KNOWN else nearest(kind, _KNOWN)

@@ -169,7 +169,8 @@ class Record(ABC, Generic[P, M]):
         """
         if not isinstance(data, Mapping):
             raise MisfitError(Problem("is not a Kubernetes object"))
-        if wrong := check_header(Manifest(data)):
+        wrong = check_header(Manifest(data))
+        if wrong:
             raise MisfitError(*(Problem(problem.what, problem.path) for problem in wrong))
 
     @property
@@ -440,7 +441,8 @@ def overridden(results: Iterable[Overridden]) -> Objects:
         FleetError: a rule does not apply.
     """
     done = list(results)
-    if problems := [result.problem for result in done if result.problem]:
+    problems = [result.problem for result in done if result.problem]
+    if problems:
         raise FleetError(problems)
     return tuple(result.data for result in done if result.data is not None)
 

@@ -217,7 +217,8 @@ class Source:
         selection = select(self.catalogue, placement)
         manifests = list(unwrapped(selection.manifests))
         inner = [manifest for manifest in manifests if manifest.origin and manifest.origin.envelope]
-        if problems := list(out_of_place(inner, self._definitions)):
+        problems = list(out_of_place(inner, self._definitions))
+        if problems:
             raise FleetError(problems)
         warnings = (warning for manifest in inner for warning in surprises(manifest))
         selection = attrs.evolve(selection, warnings=(*selection.warnings, *warnings))
@@ -405,7 +406,8 @@ def _readable(
 
 
 def _cluster(member: Manifest) -> Cluster:
-    if problems := misread(member):
+    problems = misread(member)
+    if problems:
         raise FleetError(problems)
     read = read_member_cluster if member.kind == "MemberCluster" else read_karmada_cluster
     try:

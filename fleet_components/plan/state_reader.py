@@ -78,7 +78,8 @@ class StateReader:
             FleetError: a later version has written it.
         """
         if names.is_object(urn.type) and names.HUB in urn.types:
-            if key := self._first(names.hub_key_of, urn):
+            key = self._first(names.hub_key_of, urn)
+            if key:
                 self.on_hub[key] = urn.text
             elif f"{names.hub_name('')}/" not in urn.name and "metadata" in outputs:
                 # Renamed in the state: a fleet has one hub, where each object is once.

@@ -135,7 +135,8 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
             name: _without(members - brought[namespace], namespace, there)
             for name, members in needed[namespace].items()
         }
-        if who := sorted(name for name, members in lacking.items() if members):
+        who = sorted(name for name, members in lacking.items() if members)
+        if who:
             yield _forgotten(catalogue, known, namespace, who, sorted(set().union(*lacking.values())))
 
 

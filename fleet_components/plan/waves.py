@@ -97,7 +97,8 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
         if left and not subject.subject.reports:
             leaves[subject.name] = left
     for name in plan.gone:
-        if left := tuple(_still_there(plan, name)):
+        left = tuple(_still_there(plan, name))
+        if left:
             leaves[name] = left
     found = [
         PlanWave(number, {name: tuple(sorted(those)) for name, those in sorted(moves[wave].items())}, {}, waits[wave])

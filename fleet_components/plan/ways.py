@@ -135,7 +135,8 @@ def ways_of(policies: Iterable[Manifest], default: str) -> tuple[Ways, list[Prob
             continue
         way = wanted or default
         asked[policy.kind, policy.namespace, policy.name] = way
-        if wrong := no_way(way) if wanted else "":
+        wrong = no_way(way) if wanted else ""
+        if wrong:
             problems.append(policy.problem(wrong, _PATH, A_WAY))
         elif way not in (Way.DIRECT, own):
             if wanted:

@@ -187,7 +187,8 @@ class _Walk:
             self.spots |= dict.fromkeys(part, (self._number, self.closed))
             wanted = self.situation.wanted
             waits_for = {*wanted.blocked, *wanted.waits, *self.situation.awaited}
-            if stuck := [cluster for cluster in part if cluster in waits_for]:
+            stuck = [cluster for cluster in part if cluster in waits_for]
+            if stuck:
                 self._close(Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}"))
         closed = self.closed
         self._ask(self.run.approval("after", stage))

@@ -107,9 +107,11 @@ def _check_all_placed(missing: list[str]) -> None:
 
 
 def _check_tasks(run: UpdateRun, stage: Stage) -> None:
-    if fault := _fault_before(stage.before):
+    fault = _fault_before(stage.before)
+    if fault:
         raise InvalidRunError(_wrong(run, stage, "before stage tasks are", fault))
-    if fault := _fault_after(stage.after):
+    fault = _fault_after(stage.after)
+    if fault:
         raise InvalidRunError(_wrong(run, stage, "after stage tasks are", fault))
 
 

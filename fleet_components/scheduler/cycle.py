@@ -99,7 +99,8 @@ def best_first(parts: Sequence[Scores], candidates: Mask) -> Iterator[tuple[int,
     # A generator, since the caller takes a few of perhaps ten thousand: nothing behind the last pick is put in order.
     for score in sorted({0, *scores}, reverse=True):
         # A plug-in may put members without a score under 0 or leave them out; both must be the same group.
-        if members := candidates & (scores[score] if score else _unscored(scores, candidates)):
+        members = candidates & (scores[score] if score else _unscored(scores, candidates))
+        if members:
             for position, following in best_first(others, members):
                 yield position, (score, *following)
 
@@ -186,7 +187,8 @@ def _sum(some: Scores, more: Scores, candidates: Mask) -> Scores:
     summed: dict[int, Mask] = {}
     for score, members in {**some, 0: _unscored(some, candidates)}.items():
         for extra, others in {**more, 0: _unscored(more, candidates)}.items():
-            if both := members & others:
+            both = members & others
+            if both:
                 summed[score + extra] = summed.get(score + extra, 0) | both
     return summed
 

@@ -208,7 +208,8 @@ class Profile:
             FleetError: a plug-in has a name that is in use, or adds to a part of the score that does not exist.
         """
         more = tuple(plugin for plugin in plugins if self.name in plugin.profiles)
-        if problems := list(self.refused(more)):
+        problems = list(self.refused(more))
+        if problems:
             raise FleetError(problems)
         return attrs.evolve(self, plugins=(*self.plugins, *more)) if more else self
 

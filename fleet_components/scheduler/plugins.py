@@ -68,7 +68,8 @@ def _load(path: str) -> Plugin:
     if not (colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))):
         raise FleetError([_problem(path, "is not an import path", _WRITE)])
     made = _made(path, _named(path, _imported(path, module), name))
-    if problems := list(_unusable(path, made)):
+    problems = list(_unusable(path, made))
+    if problems:
         raise FleetError(problems)
     return made
 

@@ -61,7 +61,8 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     Raises:
         FleetError: a member is reached by another context than the one that its file is used with.
     """
-    if problems := list(_unusable(members)):
+    problems = list(_unusable(members))
+    if problems:
         raise FleetError(problems)
     name = usable_name(folder.absolute().name, 60)
     files = {folder / text: template(file).text(name=name) for text, file in _PROGRAM.items()}

@@ -193,13 +193,16 @@ def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str
         return
     known: Cluster = decided.subject.inventory.clusters[position]
     labels = {MEMBER_NAME_LABEL: name, **(live["metadata"].get("labels") or {})}
-    if changed := sorted(key for key, text in known.labels.items() if labels.get(key) != text):
+    changed = sorted(key for key, text in known.labels.items() if labels.get(key) != text)
+    if changed:
         yield f"its labels are otherwise on the hub: {', '.join(changed)}"
     taints = {(taint.get("key"), taint.get("effect")) for taint in (live.get("spec") or {}).get("taints") or ()}
     expected = {(taint.key, taint.effect) for taint in known.taints}
-    if added := sorted(f"{key}:{effect}" for key, effect in taints - expected):
+    added = sorted(f"{key}:{effect}" for key, effect in taints - expected)
+    if added:
         yield f"tainted on the hub since: {', '.join(added)}"
-    if removed := sorted(f"{key}:{effect}" for key, effect in expected - taints):
+    removed = sorted(f"{key}:{effect}" for key, effect in expected - taints)
+    if removed:
         yield f"a taint is gone from the hub since: {', '.join(removed)}"
     status = live.get("status") or {}
     agents = (condition for agent in status.get("agentStatus") or () for condition in agent.get("conditions") or ())

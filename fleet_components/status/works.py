@@ -101,7 +101,8 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has failed or drifted."""
     drifted = list(_drifted(works))
     # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
-    if work := _first(works, lambda observed: observed.applied not in ("", "Applied")):
+    work = _first(works, lambda observed: observed.applied not in ("", "Applied"))
+    if work:
         failed = {
             "failedPlacements": _cut(_failed(works)),
             "diffedPlacements": _cut(_in_the_way(works)),
@@ -110,19 +111,23 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
             **failed,
             "driftedPlacements": _cut(drifted),
         }
-    if work := _first(works, lambda observed: not observed.applied):
+    work = _first(works, lambda observed: not observed.applied)
+    if work:
         return [_not_applied(f"{work.name} has not yet completed the apply op")], {}
     applied = Condition(APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied")
     details = {"driftedPlacements": _cut(drifted)}
-    if work := _first(works, lambda observed: not observed.available):
+    work = _first(works, lambda observed: not observed.available)
+    if work:
         return [
             applied,
             _unavailable(f"{work.name} has not yet completed availability check"),
         ], details
-    if work := _first(works, lambda observed: observed.available == "ManifestNotAvailableYet"):
+    work = _first(works, lambda observed: observed.available == "ManifestNotAvailableYet")
+    if work:
         details = {"failedPlacements": _cut(_failed(works)), **details}
         return [applied, _unavailable(f"{work.name} is not yet available")], details
-    if work := _first(works, lambda observed: observed.available == "NotTrackable"):
+    work = _first(works, lambda observed: observed.available == "NotTrackable")
+    if work:
         message = f"The availability of work object {work.name} is not trackable"
         return [
             applied,
@@ -134,10 +139,12 @@ def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
 
 def compared(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
     """Return the condition ``DiffReported`` of a member, and the list of what differs."""
-    if work := _first(works, lambda observed: not observed.compared):
+    work = _first(works, lambda observed: not observed.compared)
+    if work:
         return [_not_reported(f"{work.name} has not yet completed diff reporting")], {}
     # What was compared in degraded mode does not count as reported, as on a hub.
-    if work := _first(works, lambda observed: observed.compared not in ("NoDiffFound", "FoundDiff")):
+    work = _first(works, lambda observed: observed.compared not in ("NoDiffFound", "FoundDiff"))
+    if work:
         return [_not_reported(f"{work.name} has failed to report diff")], {}
     message = "All corresponding work objects have reported diff"
     reported = Condition(DIFF_REPORTED, TRUE, "AllWorkHaveDiffReported", message)

@@ -46,7 +46,8 @@ def met_by(asked: Requirement, values: Mapping[str, Collection[str]]) -> bool:
 
 def _requirement(part: str, text: str) -> Requirement:
     for form, operator in _FORMS:
-        if found := form.fullmatch(part):
+        found = form.fullmatch(part)
+        if found:
             groups = found.groupdict()
             values = tuple(value.strip() for value in groups["values"].split(",")) if "values" in groups else ()
             asked = Requirement(groups["key"], operator, values)

@@ -101,7 +101,8 @@ class FleetMocks(Mocks):
         Raises:
             RefusedError: the outputs of another stack are asked for, and nothing is known of it.
         """
-        if (credentials := azure.answer(args.token)) is not None:
+        credentials = azure.answer(args.token)
+        if credentials is not None:
             return credentials, []
         if args.token.endswith(_STANDING):
             return self._as_stored(args.token.rpartition(":get")[2], args.args), []

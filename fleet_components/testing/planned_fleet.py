@@ -121,7 +121,8 @@ class PlannedFleet:
         Raises:
             FleetError: none has this name.
         """
-        if found := self._by_name.get(name):
+        found = self._by_name.get(name)
+        if found:
             return found
         what, hint = (
             f'there is no member "{name}"',
@@ -179,7 +180,8 @@ class PlannedFleet:
             for key, values in item.label_values.items():
                 found[key] |= values
         asked = [requirement.key for requirement in parsed(label)]
-        if lines := [f"{key} is {few(sorted(found[key]))}" for key in asked if key in found]:
+        lines = [f"{key} is {few(sorted(found[key]))}" for key in asked if key in found]
+        if lines:
             return "; ".join(lines)
         if asked:
             return meant(asked[0], Vocabulary(found), "the labels are")

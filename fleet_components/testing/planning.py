@@ -69,7 +69,8 @@ class _Fleet:
 
     @classmethod
     def read(cls, paths: Sequence[Path], command: CommandLine, name: str) -> _Fleet:
-        if folder := project_among(paths, command):
+        folder = project_among(paths, command)
+        if folder:
             return cls([folder.absolute()], None, name)
         return cls(paths, gathered_from(paths, command), name)
 

@@ -55,7 +55,8 @@ class Violation:
         who = f"{self.name} ({self.origin})" if self.origin else self.name
         first = ": ".join(filter(None, [self.when, f"{who} {self.what}".strip()]))
         worded = [f"{name}: {why}" if why else name for name, why in self.members[:MOST_MEMBERS]]
-        if more := len(self.members) - MOST_MEMBERS:
+        more = len(self.members) - MOST_MEMBERS
+        if more:
             worded += [f"and {count(more, 'more member')}"] if more > 0 else []
         hint = [f"what would do: {self.hint}"] if self.hint else []
         return "\n".join([visible(first), *(f"  {visible(line)}" for line in (*worded, *hint))])
@@ -226,7 +227,8 @@ def not_only_together(placements: Placements, by: By = "region") -> None:
     with rule(f"no two are {_where(by)} one {noun_of(by)} only, and that the same") as broken:
         alone: dict[str, list[PlannedPlacement]] = {}
         for placement in _each(placements):
-            if len(groups := placement.spread(by)) == 1:
+            groups = placement.spread(by)
+            if len(groups) == 1:
                 alone.setdefault(next(iter(groups)), []).append(placement)
         for value, several in alone.items():
             for placement in several if len(several) > 1 else ():
@@ -252,7 +254,8 @@ def never_together(placements: Placements, by: By = "member") -> None:
     with rule(f"no two share a {noun_of(by)}") as broken:
         for placement, other in combinations(_each(placements), 2):
             here, there = placement.spread(by), other.spread(by)
-            if shared := sorted(here.keys() & there.keys()):
+            shared = sorted(here.keys() & there.keys())
+            if shared:
                 what = f"shares {few([value or f'an unknown {noun_of(by)}' for value in shared])} with {other.name}"
                 members = dict.fromkeys(member for value in shared for member in here[value])
                 broken.by(placement, what, members, "let the two require different labels of their members")

@@ -52,10 +52,12 @@ def security_profile(member: AksMember) -> aks.ManagedClusterSecurityProfileArgs
 
 def _add_ons(member: FeaturedMember) -> dict[str, aks.ManagedClusterAddonProfileArgs]:
     add_ons = {}
-    if (insights := member.container_insights) is not None:
+    insights = member.container_insights
+    if insights is not None:
         config = {"logAnalyticsWorkspaceResourceID": insights.workspace, "useAADAuth": _word(insights.entra_auth)}
         add_ons["omsagent"] = _add_on(insights.enabled, config)
-    if (secrets := member.key_vault_secrets) is not None:
+    secrets = member.key_vault_secrets
+    if secrets is not None:
         config = {
             "enableSecretRotation": _word(secrets.rotation),
             "rotationPollInterval": f"{secrets.rotation_seconds}s",
@@ -160,7 +162,8 @@ def _service_mesh(mesh: ServiceMesh) -> aks.ServiceMeshProfileArgs:
 
 
 def _http_proxy(member: FeaturedMember) -> aks.ManagedClusterHTTPProxyConfigArgs | None:
-    if (proxy := member.http_proxy) is None:
+    proxy = member.http_proxy
+    if proxy is None:
         return None
     return aks.ManagedClusterHTTPProxyConfigArgs(
         http_proxy=proxy.http, https_proxy=proxy.https, no_proxy=list(proxy.no_proxy), trusted_ca=proxy.trusted_ca

@@ -114,7 +114,8 @@ class AzureFleetArgs(Arguments):
         named += [self.hub.resource_group] if isinstance(self.hub, AzureHubArgs) else []
         for group in sorted(self.existing_resource_groups.difference(named)):
             # One that is not used does no harm; for one that is misspelt, the one that was meant would be created.
-            if meant := nearest(group, [name for name in named if name not in self.existing_resource_groups]):
+            meant = nearest(group, [name for name in named if name not in self.existing_resource_groups])
+            if meant:
                 what = f'neither the hub nor a member is in the resource group "{group}"'
                 yield Problem(what, ("existingResourceGroups",), f"{meant}?")
 
@@ -167,7 +168,8 @@ class AzureFleet(pulumi.ComponentResource):
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
             for aged in age_warnings(args.members, table, today):
                 pulumi.log.warn(str(aged), resource=self)
-            if allowed := self._guard.allowed(things):
+            allowed = self._guard.allowed(things)
+            if allowed:
                 pulumi.log.warn(allowed, resource=self)
             groups = self._resource_groups(args)
             if isinstance(args.hub, AzureHubArgs):

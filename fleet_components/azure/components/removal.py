@@ -125,12 +125,14 @@ class RemovalGuard:
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
         """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""
         yield from not_tokens(self.confirm)
-        if refused := self._refused(declared, self.confirm):
+        refused = self._refused(declared, self.confirm)
+        if refused:
             yield refused
 
     def allowed(self, declared: Collection[Thing]) -> str:
         """Return what a token allows to be deleted, with the token; empty if nothing is."""
-        if not (refused := self._refused(declared, frozenset())):
+        refused = self._refused(declared, frozenset())
+        if not refused:
             return ""
         token = refused.hint.rpartition("=")[2]
         return f"{refused.what.replace('would delete', 'deletes')}, as {allowing(token)}"

@@ -132,6 +132,7 @@ def _hub(manifest: Manifest, table: SizeTable, members: Sequence[FleetMember]) -
     except MisfitError as misfit:
         raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from None
     hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name, sizes=table)
-    if problems := [*hub.problems(), *group_problems([hub.resource_group], members, ("resourceGroup",))]:
+    problems = [*hub.problems(), *group_problems([hub.resource_group], members, ("resourceGroup",))]
+    if problems:
         raise FleetError(manifest.located(problem, "spec") for problem in problems)
     return hub

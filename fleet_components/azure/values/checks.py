@@ -89,7 +89,8 @@ def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
             yield Problem(f"the name of a tag has {len(name)} characters", at, f"1 to {_LONGEST_TAG_NAME}")
         if len(value) > _LONGEST_TAG_VALUE:
             yield Problem(f"its value has {len(value)} characters", at, f"{_LONGEST_TAG_VALUE} at most")
-        if wrong := sorted(set(name) & {*_NOT_IN_TAG_NAMES}):
+        wrong = sorted(set(name) & {*_NOT_IN_TAG_NAMES})
+        if wrong:
             yield Problem(f"a tag's name has no {' and no '.join(wrong)}", at, f"none of {_NOT_IN_TAG_NAMES}")
         if name.lower().startswith(_RESERVED_TAGS):
             hint = f"no name begins with {', '.join(_RESERVED_TAGS)}"

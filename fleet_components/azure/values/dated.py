@@ -134,7 +134,8 @@ class SupportTable:
         for member in members:
             if isinstance(member, AksMember) and member.kubernetes_version:
                 minor = numbers(member.kubernetes_version)[:2]
-                if what := self._ended(minor, today, long_term=member.long_term_support):
+                what = self._ended(minor, today, long_term=member.long_term_support)
+                if what:
                     found[f"Kubernetes {_text(minor)} is {what}, as of {self.as_of}"].append(member.name)
         for what, names in found.items():
             hint = f"in support: {', '.join(self.supported(today)) or 'none that this package knows: upgrade it'}"

@@ -72,7 +72,8 @@ class FeaturedMember(FleetMember):
         """Yield Azure validation errors, unknown VM sizes included."""
         yield from super().problems(table, path)
         for name in _VALUES:
-            if (feature := getattr(self, name)) is not None:
+            feature = getattr(self, name)
+            if feature is not None:
                 yield from feature.problems((*path, camel(name)))
         if self.disk_encryption_set is not None:
             kind = "Microsoft.Compute/diskEncryptionSets"

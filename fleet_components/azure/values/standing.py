@@ -43,7 +43,8 @@ def cluster_setbacks(request: Mapping[str, Any], standing: StandingCluster) -> I
     yield from _version_setback("the control plane", request.get("kubernetesVersion"), standing.version)
     for profile in request.get("agentPoolProfiles") or ():
         what = f"node pool {profile['name']}"
-        if pool := standing.pools.get(profile["name"]):
+        pool = standing.pools.get(profile["name"])
+        if pool:
             yield from pool_setbacks(what, profile, pool)
         else:
             yield f"{what} stands no longer, and this update would create it again"

@@ -30,7 +30,8 @@ def clashes(members: Sequence[FleetMember]) -> Iterator[tuple[int, Problem]]:
     spelled: dict[tuple[str, str], str] = {}
     machines: dict[tuple[str, str], str] = {}
     for position, member in enumerate(members):
-        if found := member.cluster:
+        found = member.cluster
+        if found:
             other = clusters.setdefault(_key(found), member.name)
             if other != member.name:
                 field = "clusterName" if isinstance(member, AksMember) else "clusterId"

@@ -210,7 +210,8 @@ class Stage(Step):
         for position, group in enumerate(self.groups):
             yield from names.GROUP.problems(group.name, (*path, "groups", position, "name"))
             yield from group.step_problems((*path, "groups", position))
-            if (most := _number(self.at_once)) and (_number(group.at_once) or 0) > most:
+            most = _number(self.at_once)
+            if most and (_number(group.at_once) or 0) > most:
                 what = f"{group.at_once} members of the group at once, {self.at_once} of the stage"
                 yield Problem(what, (*path, "groups", position, "atOnce"), f"{self.at_once} at most")
 

@@ -247,7 +247,8 @@ def read_fleet_id(text: str) -> FleetId:
     match = _ID.fullmatch(text.strip())
     if match is None:
         raise FleetError([Problem(f'"{text}" is not the resource ID of a fleet', hint=_HINT)])
-    if wrong := [Problem(what, hint=_HINT) for what in _wrong(**match.groupdict())]:
+    wrong = [Problem(what, hint=_HINT) for what in _wrong(**match.groupdict())]
+    if wrong:
         raise FleetError(wrong)
     return FleetId(match["subscription"], match["group"], match["name"])
 

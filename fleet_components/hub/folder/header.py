@@ -244,7 +244,8 @@ def read_header(text: bytes, file: str) -> Header:
             read = decode(_Spec, found["spec"])
     except MisfitError as misfit:
         raise FleetError(attrs.evolve(problem, hint=MEND, file=file) for problem in misfit.problems) from None
-    if wrong := TABLES[read.system].unknown(read.release):
+    wrong = TABLES[read.system].unknown(read.release)
+    if wrong:
         raise FleetError([Problem(wrong, ("spec", "release"), MEND, file=file)])
     as_of = read_time(read.as_of)
     assert as_of is not None

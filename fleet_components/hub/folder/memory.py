@@ -168,7 +168,8 @@ def _list(value: Any, path: FieldPath) -> list[Any]:
 
 def _member(value: Any, member: str) -> Mapping[str, Any]:
     line = _map(value, (_MEMBERS, member))
-    if strange := sorted(line.keys() - _MEMBER_FIELDS):
+    strange = sorted(line.keys() - _MEMBER_FIELDS)
+    if strange:
         raise MisfitError(Problem("is not a field of a member", (_MEMBERS, member, strange[0])))
     return line
 

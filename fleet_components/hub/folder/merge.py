@@ -137,10 +137,12 @@ class Update:
         """Read the files: which have an object of the observation, and which others people have."""
         keys = {Manifest(data).key: path for path, data in self.found.items()}
         for path, data in self.found.items():
-            if (text := _read(self.folder / path)) is not None and text != object_text(data):
+            text = _read(self.folder / path)
+            if text is not None and text != object_text(data):
                 self._look_at(path, text, Manifest(data).key)
         for path in self._before.objects.keys() - self.found.keys():
-            if (text := _read(self.folder / path)) is not None:
+            text = _read(self.folder / path)
+            if text is not None:
                 self._look_at(path, text, None)
                 moved = self._here.get(path)
                 if moved and (place := keys.get(moved.manifest.key)) and not (self.folder / place).exists():

@@ -97,7 +97,8 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
     """
     check_links(folder)
     _check(folder, observation, update)
-    if problems := tuple(_unreadable(observation)):
+    problems = tuple(_unreadable(observation))
+    if problems:
         raise FleetError(problems)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -177,7 +178,8 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     observation = old.with_new(observation)
     plan = Update(folder, known, found, frozenset(old.objects))
     _check_places(folder, [*found, *map(part_of, found), *parts, *inventory.objects])
-    if problems := () if update else tuple(plan.in_the_way()):
+    problems = () if update else tuple(plan.in_the_way())
+    if problems:
         raise FleetError(problems)
     plan.run()
     memory = _memory(observation)
@@ -199,7 +201,8 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     last = {INVENTORY: Inventory(bases, texts, own).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     remarks = list(plan.remarks)
-    if kept := header.azure:
+    kept = header.azure
+    if kept:
         remarks.append(f"Azure {kept.why}; its record {f'of {kept.since} ' if kept.since else ''}counts")
     apart = {path: object_text(part) for path, part in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}

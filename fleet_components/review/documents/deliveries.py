@@ -36,7 +36,8 @@ def deliveries_document(kind: str | None = None) -> Document:
             fields = _of_kind(name)
             same = next((data for data in found if fields.items() <= data.items()), None)
             if same is None:
-                found.append(same := {"kinds": [], **fields})
+                same = {"kinds": [], **fields}
+                found.append(same)
             same["kinds"].append(name)
     return {"version": VERSION, "policies": found}
 

@@ -264,7 +264,8 @@ def _changes(step: _Step) -> Iterator[Document]:
             continue
         forced = () if step.by_hub else _made_anew(step, key, was, data)
         now = data if forced else _with_values(was, data, step.left_alone)
-        if fields := [difference.to_wire() for difference in shown_differences(was, now)]:
+        fields = [difference.to_wire() for difference in shown_differences(was, now)]
+        if fields:
             diff = yaml_diff(*shown_sides(was, now))
             change = "replace" if forced else "update"
             yield _change(

@@ -44,7 +44,8 @@ def _what_happens(document: Document) -> str:
     parts += [*_joining(document), *_of_program(document)]
     refused = f"{refused_as(document)}: " if document["refused"] else ""
     known = _as_far_as_known(document)
-    if member := document["view"]["member"]:
+    member = document["view"]["member"]
+    if member:
         rest = f"nothing {'else ' if parts else ''}changes on {member}{due}"
         return refused + ", ".join([*parts, rest, *known])
     if document["view"]["only"]:
@@ -75,7 +76,8 @@ def _as_far_as_known(document: Document) -> list[str]:
 
 def _what_is_lost(document: Document) -> str:
     """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
-    if refused := document["refused"]:
+    refused = document["refused"]
+    if refused:
         if refused_as(document) != REFUSED:
             needed = f"{count(len(refused), 'confirmation')} {'is' if len(refused) == 1 else 'are'} needed"
             return f"{needed}: the hub would delete what is below without asking"
@@ -89,7 +91,8 @@ def _what_is_lost(document: Document) -> str:
         for fate, words in _FATES.items()
         if members[fate]
     ]
-    if names := [other["name"] for other in _others(document) if other["change"] in ("delete", "replace")]:
+    names = [other["name"] for other in _others(document) if other["change"] in ("delete", "replace")]
+    if names:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = newly_left(document)
@@ -137,10 +140,12 @@ def _what_it_starts_from(document: Document) -> str:
     of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     begin = "from" if document["observed"] else "compared with"
     parts = [f"{begin} {start}: unchanged are {few(of, 3)}"] if of else [f"{begin} {start}"]
-    if (number := document["forecast"]) and not document["observed"]:
+    number = document["forecast"]
+    if number and not document["observed"]:
         whole = number == document["placements"] + document["templates"]
         parts.append("a forecast: the hub decides" if whole else f"{count(number, 'forecast')}: there the hub decides")
-    if unsure := document["unsure"]:
+    unsure = document["unsure"]
+    if unsure:
         parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
     if document["secretsHidden"]:
         parts.append("data of Secrets is not compared, as the state has left it out")
@@ -168,7 +173,8 @@ def _gone(document: Document) -> Iterator[str]:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if is_narrow(document):
         return
-    if members := document["gone"]["members"]:
+    members = document["gone"]["members"]
+    if members:
         named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
         yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
 
@@ -190,7 +196,8 @@ def _losing(subjects: Sequence[Document]) -> Iterator[str]:
         yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
         yield f"{_named(moving)} move from one cluster to another"
-    if losing := [subject for subject in subjects if _names(subject, "leaves") and not _moves(subject)]:
+    losing = [subject for subject in subjects if _names(subject, "leaves") and not _moves(subject)]
+    if losing:
         yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_all_of(losing, 'leaves')}"
 
 
@@ -199,7 +206,8 @@ def _moves(subject: Document) -> bool:
 
 
 def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
-    if found := [subject for subject in subjects if subject["unfulfilled"]]:
+    found = [subject for subject in subjects if subject["unfulfilled"]]
+    if found:
         yield f"{_named(found)} {'is' if len(found) == 1 else 'are'} not fulfilled"
 
 
@@ -259,13 +267,15 @@ _OBJECTS = {
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
-    if held := [subject for subject in subjects if _names(subject, "held")]:
+    held = [subject for subject in subjects if _names(subject, "held")]
+    if held:
         yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
 
 
 def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects have changed without anything being held: no update run takes the change."""
-    if found := [subject for subject in subjects if subject["weight"] == "held" and not _names(subject, "held")]:
+    found = [subject for subject in subjects if subject["weight"] == "held" and not _names(subject, "held")]
+    if found:
         has = "has" if len(found) == 1 else "have"
         yield f"{_named(found)} {has} changed and no update run takes it"
 
@@ -276,9 +286,11 @@ def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     recorded = [each for each in recorded if each not in fresh]
     if fresh:
         yield f"{_named(fresh)} {'is' if len(fresh) == 1 else 'are'} new, placed nowhere"
-    if left := [data for data in recorded if data["left"]]:
+    left = [data for data in recorded if data["left"]]
+    if left:
         yield f"{_named(left)} {'stays as it was' if len(left) == 1 else 'stay as they were'} placed"
-    if found := [data for data in recorded if not data["left"]]:
+    found = [data for data in recorded if not data["left"]]
+    if found:
         policy = all(any("policy" in field["field"].split(".") for field in data["recorded"]) for data in found)
         yield f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and moves nothing"
 

@@ -259,9 +259,11 @@ def _next(found: Statuses, status: Status) -> Iterator[str]:
     if rollout.removals:
         yield f"{'it' if waves else 'pulumi up'} leaves {few(list(rollout.removals), _SHOWN)} at its end"
     begun = bool(waves or rollout.removals)
-    if deleted := _deleted(status):
+    deleted = _deleted(status)
+    if deleted:
         yield f"{'it' if begun else 'pulumi up'} deletes {few(deleted, _SHOWN)} at its end"
-    if left := status.plan.remainders[decided.name].words:
+    left = status.plan.remainders[decided.name].words
+    if left:
         yield f"left to later ones: {left}"
     if not (begun or deleted or left):
         changes = decided.changes or status.changed

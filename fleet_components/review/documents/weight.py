@@ -71,7 +71,8 @@ def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Wei
         return Weight.UNFULFILLED
     if leaving:
         return Weight.MOVED
-    if found := [_CHANGES[change] for change in changes & _CHANGES.keys()]:
+    found = [_CHANGES[change] for change in changes & _CHANGES.keys()]
+    if found:
         return min(found, key=lambda weight: weight.order)
     if plan.is_unfinished(decided):
         return Weight.UPDATED

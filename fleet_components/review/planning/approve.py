@@ -116,7 +116,8 @@ def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -
     with command.together():
         source = gathered_from(paths, command)
         known = _asked(survey_source(source, paths, command))
-        if problems := [problem for name in names for problem in _wrong(name, known)]:
+        problems = [problem for name in names for problem in _wrong(name, known)]
+        if problems:
             raise FleetError(problems)
         drafts = Drafts(paths)
         given = tuple(known[name] for name in dict.fromkeys(names))
@@ -161,7 +162,8 @@ def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
         gates = runs.gates(subject.gates)
         for stage in run.stages:
             for when in get_args(When):
-                if name := run.approval(when, stage):
+                name = run.approval(when, stage)
+                if name:
                     given, spent = name in gates.approvals, name in runs.spent
                     members = tuple(sorted(waiting.get(name, ())))
                     yield Asked(name, decided, run, stage, given, spent, members, name in later)
@@ -193,7 +195,8 @@ def _give(drafts: Drafts, source: Source, item: Asked) -> None:
     requests = (
         manifest for manifest in source.given.manifests if (manifest.kind, manifest.namespace, manifest.name) == place
     )
-    if request := next(requests, None):
+    request = next(requests, None)
+    if request:
         _accept(drafts, request)
         return
     subject: Any = item.decided.subject

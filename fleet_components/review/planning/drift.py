@@ -194,7 +194,8 @@ def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: I
     """
     given_up = {member.member for member in lost} - {item.member.member for item in objects}
     hint = "take it out of fleet:lost once it is back"
-    if problems := [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]:
+    problems = [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]
+    if problems:
         raise FleetError(problems)
 
 
@@ -209,7 +210,8 @@ def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: 
         "compares only, so that nothing of it can drift",
         "fleet status --live tells what differs",
     )
-    if problems := [Problem(what, subject=name, hint=hint) for name in only if name in reporting]:
+    problems = [Problem(what, subject=name, hint=hint) for name in only if name in reporting]
+    if problems:
         raise FleetError(problems)
 
 

@@ -130,7 +130,8 @@ def _stored(state: StackState) -> Mapping[MemberName, str]:
     found: dict[MemberName, str] = {}
     for member, providers in _providers(state).items():
         texts = (_kubeconfig(state, provider, member.member) for provider in providers)
-        if text := next(filter(None, texts), ""):
+        text = next(filter(None, texts), "")
+        if text:
             found[member] = text
     return found
 
@@ -142,7 +143,8 @@ def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
     for resource in state.resources.values():
         urn = Urn.parse(resource.urn)
         fleet, _, rest = urn.name.partition("/")  # names of fleets have no slash
-        if place := names.place_of(fleet, urn):
+        place = names.place_of(fleet, urn)
+        if place:
             of_objects[MemberName(fleet, place.cluster)][resource.provider.rpartition("::")[0]] = None
         elif resource.type == names.PROVIDER and names.FLEET in urn.types:
             by_name[MemberName(fleet, rest.partition("/")[0])][urn.text] = None

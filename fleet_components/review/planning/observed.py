@@ -57,7 +57,8 @@ def state_among(paths: Sequence[Path]) -> StateFile:
 def _of_a_part(paths: Sequence[Path]) -> Iterator[Problem]:
     """Yield a problem for each path that is only a part of an observed directory, without what the hub has decided."""
     for path in paths:
-        if whole := observed_above(path):
+        whole = observed_above(path)
+        if whole:
             what = f"is a part of an observed directory, {whole}: what the hub has decided, and hides, is not in it"
             hint = f"give {whole}; with --state {whole} its files are compared with what the hub has decided"
             yield Problem(what, hint=hint, file=str(path))
@@ -65,7 +66,8 @@ def _of_a_part(paths: Sequence[Path]) -> Iterator[Problem]:
 
 def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     """Return what a plan starts from, in words; empty where the file of the state says it."""
-    if observed := state.observed:
+    observed = state.observed
+    if observed:
         members = len(observed.past(DEFAULT_FLEET).members)
         return f"{'the hub' if observed.hub else count(members, 'cluster')} as observed {time_text(observed.as_of)}"
     if state.file and any(observed_in(paths)):
@@ -120,7 +122,8 @@ def observation_notes(observed: Remembered, plan: FleetPlan) -> Iterator[Problem
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         asked = UNASKED if silence.why.startswith(UNASKED) else "did not answer"
         yield Problem(f"{name} {asked} when {when}; {record}", hint=silence.why)
-    if given := [str(key) for key in _secrets_given(plan)]:
+    given = [str(key) for key in _secrets_given(plan)]
+    if given:
         what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)

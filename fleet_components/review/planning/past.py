@@ -230,7 +230,8 @@ def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
         for urn, resource in resources.items()
     )
     found = stored(raw, ("resources",), file, RENDER_ANEW)
-    if problems := [*_pending(file, resources), *_undecided(file, found)]:
+    problems = [*_pending(file, resources), *_undecided(file, found)]
+    if problems:
         raise FleetError(problems)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.
     alike = (item if item.inputs == item.outputs else attrs.evolve(item, inputs=item.outputs) for item in found)

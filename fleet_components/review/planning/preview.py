@@ -220,7 +220,8 @@ def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
         seen = preview(project, alone)
     except FleetError as error:
         raise FleetError([failed, *error.problems]) from error
-    if refused := [problem for plan in seen.plans for problem in plan.refused]:
+    refused = [problem for plan in seen.plans for problem in plan.refused]
+    if refused:
         raise FleetError([failed, *refused])
     return seen.exports
 
@@ -273,7 +274,8 @@ def _agreed(resources: Iterable[Resource], plans: Sequence[FleetPlan]) -> Iterat
 def _place(resource: Resource, plans: Sequence[FleetPlan]) -> tuple[FleetPlan, Pair] | None:
     """Return plan and place of an object that a fleet brings to a member; None of others."""
     for plan in plans if names.is_object(resource.type) else ():
-        if place := names.place_of(plan.options.fleet, Urn.parse(resource.urn)):
+        place = names.place_of(plan.options.fleet, Urn.parse(resource.urn))
+        if place:
             return plan, (place.cluster, place.object)
     return None
 

@@ -111,7 +111,8 @@ class Repository:
         if len(meant) > 1:
             what = f'"{ref}" is ambiguous in this clone: it may be {few(meant)}'
             raise FleetError([Problem(what, hint=f"give one of them in full, as {meant[-1]}")])
-        if found := self._commit(ref):
+        found = self._commit(ref)
+        if found:
             return found
         raise FleetError([Problem(f'there is no commit "{ref}" in this clone', hint=self._fetching(ref))])
 
@@ -358,7 +359,8 @@ def _folded(part: str) -> str:
 
 
 def _notes(entries: Iterable[Entry], left: Mapping[str, str], pointers: Sequence[str]) -> Iterator[str]:
-    if submodules := [entry.path for entry in entries if entry.mode == _SUBMODULE]:
+    submodules = [entry.path for entry in entries if entry.mode == _SUBMODULE]
+    if submodules:
         yield f"{count(len(submodules), 'submodule is', 'submodules are')} not read: {few(submodules)}"
     if pointers:
         yield f"{count(len(pointers), 'file of Git LFS is', 'files of Git LFS are')} read as pointers: {few(pointers)}"

@@ -68,7 +68,8 @@ class Supposed:
             FleetError: one of them is not declared by an object of its own, or cannot be changed
                 so.
         """
-        if missing := [name for name in selected.names if name not in self.members]:
+        missing = [name for name in selected.names if name not in self.members]
+        if missing:
             what = f"member {missing[0]} is not a MemberCluster or Cluster of its own"
             raise FleetError([Problem(what, hint=_DECLARED)])
         changed: dict[str, Manifest] = {}
@@ -317,7 +318,8 @@ def _some(selected: Selected, having: Iterable[str], lacking: str) -> Selected:
     Raises:
         FleetError: none has it.
     """
-    if names := tuple(having):
+    names = tuple(having)
+    if names:
         return attrs.evolve(selected, names=names)
     what = f"{selected.words} {'has' if len(selected.names) == 1 else 'have'} {lacking}"
     raise FleetError([Problem(what, hint="nothing would change; see the members as they are written")])

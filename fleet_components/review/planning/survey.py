@@ -122,7 +122,8 @@ class CommandLine:
             yield
         except FleetError as error:
             found = error.problems
-        if problems := (*self.problems, *layered(self.state.problems, found)):
+        problems = (*self.problems, *layered(self.state.problems, found))
+        if problems:
             raise FleetError(problems)
 
 
@@ -340,7 +341,8 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
 
     They are not loaded without being named, because that runs their code.
     """
-    if unnamed := [path for path in past.settings.plugins if path not in command.plugins]:
+    unnamed = [path for path in past.settings.plugins if path not in command.plugins]
+    if unnamed:
         hint = f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
         yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 

@@ -144,7 +144,8 @@ class _Reviewed:
         if self.side is None:
             with apart(self.top):
                 return survey(self.paths, command)
-        if missing := self.side.missing:
+        missing = self.side.missing
+        if missing:
             raise FleetError([Problem(f"is not in {self.side.name}", file=path) for path in missing])
         planned = self.side.planned(command)
         shown = {"directory": str(self.paths[0])} if planned.of_project else {"paths": list(map(str, self.paths))}
@@ -260,7 +261,8 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
     if pending:
         alike = count(len(pending), "of these changes comes", "of these changes come")
         parts.append(f"{alike} from {side.name} as well")
-    if others := sorted(name.partition("/")[2] for name, alike in shared.items() if not alike):
+    others = sorted(name.partition("/")[2] for name, alike in shared.items() if not alike)
+    if others:
         parts.append(f"{side.name} changes {few(others)} too, in another way")
     parts += members_changed(base, surveyed.plans)
     standing = on_both(base, surveyed.plans) if base else surveyed.standing
@@ -281,7 +283,8 @@ def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
             if failed or subject.name in plan.past.records:
                 parents = (name for key in _needing(subject) if (name := f"{TEMPLATE_KIND}/{key}") in found)
                 along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
-                if words := subject.subject.sticky(subject.outcome) or along:
+                words = subject.subject.sticky(subject.outcome) or along
+                if words:
                     found[subject.name] = words
     return found
 

@@ -106,7 +106,8 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
     """Raise an error if the folder holds a file that is neither ours nor written again, or is none."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise FleetError([Problem("is not a folder", file=str(target), hint=_ELSEWHERE)])
-    if foreign := _foreign(target, files, ours):
+    foreign = _foreign(target, files, ours)
+    if foreign:
         what = f"was not written by fleet render: it holds {foreign}"
         raise FleetError([Problem(what, file=str(target), hint=_ELSEWHERE)])
 

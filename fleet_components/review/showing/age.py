@@ -48,6 +48,7 @@ def age_in_words(time: str, now: datetime) -> str:
 
 
 def _times(document: Document) -> Iterator[str]:
-    if observed := document["observed"]:
+    observed = document["observed"]
+    if observed:
         accounts = (*observed["silent"], *observed["unanswered"])
         yield from dict.fromkeys([observed["asOf"], *(account["since"] for account in accounts if account["since"])])

@@ -101,7 +101,8 @@ def _shown(change: Document, whole: bool, limit: int) -> Iterator[str]:
         # A note in place of a single line would be no shorter.
         shown = lines if len(lines) <= limit + 1 else lines[:limit]
         yield from (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..." for line in shown)
-        if more := len(lines) - len(shown):
+        more = len(lines) - len(shown)
+        if more:
             yield f"... {count(more, 'more line')}: --diff shows {'it' if more == 1 else 'them'}"
 
 
@@ -114,7 +115,8 @@ _MOST_NAMES = 10
 
 def left_out(document: Document) -> Iterator[str]:
     """Yield lines that count what is not shown: what changes elsewhere, and what does not change."""
-    if more := document["leftOut"]:
+    more = document["leftOut"]
+    if more:
         yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
     if document["view"]["all"]:
         return
@@ -129,7 +131,8 @@ def left_out(document: Document) -> Iterator[str]:
     if due:
         yield f"due already, as what is compared with changes the same: {_named(due, '')}: --all shows them"
     warnings = 0 if _all_asked(document) else len(document["asBefore"]["warnings"])
-    if before := [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]:
+    before = [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]
+    if before:
         yield f"as before: {', '.join(before)}: --all shows them"
 
 
@@ -201,9 +204,11 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("", line) for line in words.update_run(subject))
     yield from (("", line) for line in subject["notes"])
     yield from (("", line) for line in words.waits(subject))
-    yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
+    left = subject["remaining"]["words"]
+    yield from [("yellow", f"left: {left}")] if left else []
     yield from (("dim", line) for line in words.unseen(subject))
-    yield from [("dim", f"stays on {few(staying)}")] if (staying := words.stays(subject)) else []
+    staying = words.stays(subject)
+    yield from [("dim", f"stays on {few(staying)}")] if staying else []
     yield from (("dim", f"not picked: {line}") for line in words.not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
     yield from (("yellow", f"skipped: {item['object']}: {item['why']}") for item in subject["skipped"])
@@ -215,7 +220,8 @@ def _remembered(subject: Document) -> Iterator[str]:
         return
     found = list(dict.fromkeys(filter(None, map(_in_words, subject["recorded"]))))
     yield from found[:_MOST] or [_OTHERWISE]
-    if more := len(found[_MOST:]):
+    more = len(found[_MOST:])
+    if more:
         yield f"and {count(more, 'more field')}"
 
 

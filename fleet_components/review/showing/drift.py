@@ -89,7 +89,8 @@ def summary(document: Document) -> str:
 
 def _caution(document: Document) -> Iterator[str]:
     """Yield how far the comparison can be relied on, where that has to be said."""
-    if number := document["totals"]["unrecorded"]:
+    number = document["totals"]["unrecorded"]
+    if number:
         why = "an update broke there, or the state hides what it recorded"
         what = "what a pulumi refresh has taken over is not seen"
         yield f"{count(number, 'object')} compared with the state alone: {why}; {what}"

@@ -38,9 +38,11 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
     """
     document = to_read(document)
     parts = [f"### Fleet {command}\n", *_first(document)]
-    if counts := document["totals"].get("resources"):
+    counts = document["totals"].get("resources")
+    if counts:
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
-    if line := words.uncompared(document.get("resources") or ()):
+    line = words.uncompared(document.get("resources") or ())
+    if line:
         parts.append(f"{escaped(line)}\n")
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
     parts += _few(f"> warning: {escaped(warning)}\n" for warning in new_warnings(document))
@@ -60,9 +62,11 @@ def _first(document: Document) -> Iterator[str]:
     yield f"**{escaped(happens)}**\n"
     yield from (f"{escaped(line)}\n" for line in more)
     yield from _few(f"> **{escaped(line)}**\n" for line in words.refusals(document))
-    if line := words.confirmation(document):
+    line = words.confirmation(document)
+    if line:
         yield f"> {escaped(line)}\n"
-    if lines := _few(f"- {escaped(line)}" for _, line in words.leaving(document)):
+    lines = _few(f"- {escaped(line)}" for _, line in words.leaving(document))
+    if lines:
         yield "\n".join(lines) + "\n"
 
 

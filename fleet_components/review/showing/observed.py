@@ -76,7 +76,8 @@ def _print_files(console: Console, heading: str, files: Sequence[str], noun: str
         _print(console, f"{heading}: {count(len(files), noun)}", indent=0)
         for file in files[:MOST_FILES]:
             _print(console, visible(file))
-        if more := len(files[MOST_FILES:]):
+        more = len(files[MOST_FILES:])
+        if more:
             _print(console, f"and {count(more, f'more {noun}')}")
 
 
@@ -98,7 +99,8 @@ def _print_changes(console: Console, document: Document) -> None:
     for what, file in files[:MOST_FILES]:
         mark, style = _MARKS[what]
         _print(console, f"{mark} {visible(file)}", style)
-    if more := len(files[MOST_FILES:]):
+    more = len(files[MOST_FILES:])
+    if more:
         _print(console, f"and {count(more, 'more file')}")
 
 

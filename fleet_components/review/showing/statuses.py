@@ -87,7 +87,8 @@ def stories(document: Document) -> Iterator[tuple[str, int, str]]:
     broken = list(filter(_is_broken, document["subjects"]))
     for subject in broken[:_STORIES]:
         yield from _story(document, subject)
-    if more := broken[_STORIES:]:
+    more = broken[_STORIES:]
+    if more:
         yield (
             "red",
             0,
@@ -106,7 +107,8 @@ def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, st
         yield from (("", 2, _cut(line)) for line in item["words"][:_WORDS])
         if not item["words"] and not document["live"]:
             yield "dim", 2, _why_not(document)
-    if more := troubles[_TROUBLES:]:
+    more = troubles[_TROUBLES:]
+    if more:
         yield "red", 1, f"and {few([_trouble(item) for item in more], 2)}"
     yield "", 1, f"stands: {'; '.join(subject['stands'])}"
     yield "", 1, f"next: {'; '.join(subject['next'])}"

@@ -27,7 +27,8 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     _first(console, document)
     for subject in in_full(document):
         _subject(console, subject, diff=diff, whole=whole, narrow=is_narrow(document))
-    if resources := document.get("resources"):
+    resources = document.get("resources")
+    if resources:
         print_resources(console, resources, diff=diff, whole=whole)
     for line in left_out(document):
         print_indented(console, Text(line, "dim"), 0)
@@ -36,9 +37,11 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     for message in document.get("messages", ()):
         print_indented(console, Text(f"{message['level']}: {message['text']}"), 0)
     print_indented(console, Text(words.summary(document), "bold"), 0)
-    if counts := document["totals"].get("resources"):
+    counts = document["totals"].get("resources")
+    if counts:
         print_indented(console, Text(f"Resources: {words.resource_counts(counts)}", "bold"), 0)
-    if line := words.uncompared(document.get("resources") or ()):
+    line = words.uncompared(document.get("resources") or ())
+    if line:
         print_indented(console, Text(line, "dim"), 0)
 
 
@@ -54,7 +57,8 @@ def _first(console: Console, document: Document) -> None:
     refusals, leaving = list(words.refusals(document)), list(words.leaving(document))
     for line in refusals:
         print_indented(console, Text(line, "bold red"), 0)
-    if line := words.confirmation(document):
+    line = words.confirmation(document)
+    if line:
         console.print(Text(line, "yellow"), soft_wrap=True)  # not wrapped, so that it can be copied
     for style, line in leaving:
         print_indented(console, Text(line, style), 0)

@@ -310,9 +310,11 @@ def _wanted_rules(subject: PlacementSubject, cluster: str) -> Objects:
 def _named(rules: Objects) -> Iterator[tuple[str, list[Any]]]:
     """Yield the overrides of rules; a hub names their snapshots, of which there are none here."""
     found = [read_in_force(data) for data in rules]
-    if names := [override.name for override in found if not override.namespace]:
+    names = [override.name for override in found if not override.namespace]
+    if names:
         yield "applicableClusterResourceOverrides", names
-    if named := [{"namespace": override.namespace, "name": override.name} for override in found if override.namespace]:
+    named = [{"namespace": override.namespace, "name": override.name} for override in found if override.namespace]
+    if named:
         yield "applicableResourceOverrides", named
 
 
@@ -331,7 +333,8 @@ def _status(
 ) -> dict[str, Any]:
     """Return a status, with the selected objects of the revision that is observed: the newest if none is given."""
     shown = decided.record.revision if revision is None else revision
-    synced = (accessible_in(subject.reports_in),) if (subject := _placement(decided)).reports_in else ()
+    subject = _placement(decided)
+    synced = (accessible_in(subject.reports_in),) if subject.reports_in else ()
     return {
         "conditions": [to_wire(condition) for condition in (scheduled, *synced, *conditions)],
         "observedResourceIndex": str(shown),

@@ -124,7 +124,8 @@ class GitopsTool(ABC):
             "leave drift alone": lambda mode: mode.stops_at_drift and self.mends(settings),
         }
         for what, asks in asked.items():
-            if names := sorted(name for name, mode in written.items() if asks(mode)):
+            names = sorted(name for name, mode in written.items() if asks(mode))
+            if names:
                 hint = f"{self.NAME} overwrites what is there; a stack or a hub does what they ask for"
                 yield Problem(f"{few(names)} ask to {what}", hint=hint)
         for replacement in plan.replacements:

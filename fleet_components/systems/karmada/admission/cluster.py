@@ -145,7 +145,8 @@ def _check_spec(spec: Object) -> Iterator[Finding]:
     if spec["syncMode"] not in _SYNC_MODES:
         yield unsupported(("spec", "syncMode"), spec["syncMode"], _SYNC_MODES, "write syncMode: Push")
     for field in ("provider", "region"):
-        if errors := value_errors(spec.get(field, "")):
+        errors = value_errors(spec.get(field, ""))
+        if errors:
             path = ("spec", field)
             yield invalid(path, quoted(spec[field]), "; ".join(errors), "write letters, digits, '-', '_' and '.' only")
     if spec.get("zone") and spec.get("zones"):
@@ -153,7 +154,8 @@ def _check_spec(spec: Object) -> Iterator[Finding]:
         yield invalid(("spec", "spec"), shown(_SPEC, spec), "Zone and Zones cannot co-exist", hint)
         return
     for zone in spec.get("zones", ()):
-        if errors := value_errors(zone):
+        errors = value_errors(zone)
+        if errors:
             hint = "write letters, digits, '-', '_' and '.' only"
             yield invalid(("spec", "Zones"), quoted(zone), "; ".join(errors), hint)
 
@@ -164,7 +166,8 @@ def _check_taints(taints: list[Object]) -> Iterator[Finding]:
         path, value = ("spec", "taints", index), taint.get("value", "")
         for error in key_errors(taint["key"]):
             yield invalid((*path, "key"), quoted(taint["key"]), error, "write, for example, key: dedicated")
-        if errors := value_errors(value):
+        errors = value_errors(value)
+        if errors:
             yield invalid((*path, "value"), quoted(value), ";".join(errors), "write, for example, value: gpu")
         if not taint["effect"]:
             yield required((*path, "effect"), "", "write effect: NoSchedule")

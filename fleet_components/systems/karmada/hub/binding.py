@@ -183,9 +183,11 @@ _KEPT = ("name", "namespace", "labels", "annotations", "finalizers")
 def policy_of(data: Object) -> PolicyKey | None:
     """Return the policy that has claimed a template or that a binding belongs to; None if none is written on it."""
     marks = data["metadata"].get("annotations") or {}
-    if name := marks.get(_POLICY_NAME):
+    name = marks.get(_POLICY_NAME)
+    if name:
         return PolicyKey(PROPAGATION, marks.get(_POLICY_NAMESPACE) or data["metadata"].get("namespace") or "", name)
-    if name := marks.get(_CLUSTER_POLICY_NAME):
+    name = marks.get(_CLUSTER_POLICY_NAME)
+    if name:
         return PolicyKey(CLUSTER_PROPAGATION, "", name)
     return None
 

@@ -111,13 +111,16 @@ def _bindings(reading: Reading) -> Iterator[str]:
             yield f"the binding of {key} is left out: its template was not read"
         if (binding.spec.get("suspension") or {}).get("scheduling"):
             yield f"scheduling of {key} is suspended on its binding, which a plan does not know"
-        if (name := binding.spec.get("schedulerName")) not in (None, "", "default-scheduler"):
+        name = binding.spec.get("schedulerName")
+        if name not in (None, "", "default-scheduler"):
             yield f"{key} is scheduled by {name}, whose rules a plan does not know"
     for copy in reading.copies.values():
         template = copy.bound.binding.template
-        if members := copy.leftovers:
+        members = copy.leftovers
+        if members:
             yield f"{template} is being removed from {few(members)}"
-        if members := copy.untold:
+        members = copy.untold
+        if members:
             yield f"what runs of {template} on {few(members)} is not known: it changed while dispatching was suspended"
         failing = [name for name, item in copy.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
         if failing and (copy.bound.state.spec.get("failover") or {}).get("application"):
@@ -149,7 +152,8 @@ def karmada_queries(listing: Listing) -> tuple[Query, ...]:
 
 
 def _first(listing: Listing) -> Iterator[Query]:
-    if space := listing.served.get(("", NAMESPACE)):
+    space = listing.served.get(("", NAMESPACE))
+    if space:
         yield Query(space.api_version, NAMESPACE)
     for (group, kind), resource in sorted(listing.served.items()):
         binds = group == WORK_GROUP and kind in BINDINGS

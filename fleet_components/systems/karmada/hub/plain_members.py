@@ -127,7 +127,8 @@ def _free(facts: ClusterFacts, taken: Mapping[str, Requests]) -> Iterator[Mappin
         free = {
             name: parse_quantity(str(text)).nano for name, text in amounts_at(node, "status", "allocatable").items()
         }
-        used = taken[node_name].nano() if (node_name := str(node["metadata"]["name"])) in taken else {}
+        node_name = str(node["metadata"]["name"])
+        used = taken[node_name].nano() if node_name in taken else {}
         if used:
             if -(-free.get(_PODS, 0) // _NANO) * _NANO <= used.get(_PODS, 0):
                 return

@@ -184,7 +184,8 @@ class Reading:
         found: dict[str, Copies] = {}
         states: dict[str, TemplateState] = {}
         for workload in self.templates.workloads:
-            if binding := self.bindings.get(workload.manifest.key):
+            binding = self.bindings.get(workload.manifest.key)
+            if binding:
                 subject = self.subject(workload, states)
                 original = self.listing.object(workload.manifest.key) or {}
                 bound = BoundTemplate(subject, binding, original, self._carried_out(workload, binding))

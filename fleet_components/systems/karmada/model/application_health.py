@@ -110,7 +110,8 @@ def _read(manifest: Manifest) -> ApplicationHealth:
     except MisfitError as misfit:
         raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from misfit
     health = ApplicationHealth(spec.unhealthy, manifest)
-    if problems := [p for position in range(len(spec.unhealthy)) if (p := _no_time(health, position))]:
+    problems = [p for position in range(len(spec.unhealthy)) if (p := _no_time(health, position))]
+    if problems:
         raise FleetError(problems)
     return health
 

@@ -27,7 +27,8 @@ def _no_replicas(clusters: Mapping[str, int]) -> str:
     for name, number in clusters.items():
         if subdomain_errors(name):
             return "has a key that is not the name of a member"
-        if wrong := out_of_range(number, 0):
+        wrong = out_of_range(number, 0)
+        if wrong:
             return f"{wrong}, for {name}"
     return ""
 

@@ -101,7 +101,8 @@ class Dispatch:
         if done.revision is not None and share.stands(done) and (sent is None or sent.stands(done)):
             return Entry(Change.KEEP, share)
         # Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, checkDirectPurgeOrphanWorks.
-        if purged := self._purged_first():
+        purged = self._purged_first()
+        if purged:
             return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)
 

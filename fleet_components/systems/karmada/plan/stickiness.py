@@ -48,9 +48,11 @@ def _reasons(request: TemplateSubject, outcome: TemplateOutcome) -> Iterator[str
         return
     if not inventory.everything & ~inventory.leaving:
         return  # nothing stays on a member that is leaving, or is none
-    if others := sorted(map(str, _rivals(request, bound.policy))):
+    others = sorted(map(str, _rivals(request, bound.policy)))
+    if others:
         yield f"a policy keeps what it has claimed: with --state {few(others)} may have it instead of {bound.policy}"
-    if (policy := request.policies.index.named(bound.policy)) and policy.lazy:
+    policy = request.policies.index.named(bound.policy)
+    if policy and policy.lazy:
         yield f"{bound.policy} is Lazy: with --state it may be placed as before the policy changed, not on {here}"
     placement, template = bound.placement, outcome.template
     if template.workload and placement.divided:
@@ -60,7 +62,8 @@ def _reasons(request: TemplateSubject, outcome: TemplateOutcome) -> Iterator[str
     if decision.memory.evictions or request.settings.exact:
         yield f"evictions go on until they have ended: with --state it may be on others than {here}"
     free, kept = (_passing(request, outcome, placement, has_it=has_it) for has_it in (False, True))
-    if staying := kept & ~free:
+    staying = kept & ~free
+    if staying:
         names = [inventory.names[position] for position in masks.positions(staying)]
         yield f"it stays on members that could not be chosen now: with --state it may be on {few(names)}"
     if not _takes_all(placement, free):

@@ -252,7 +252,8 @@ def idle_rules(templates: Templates, subjects: Iterable[Decided], inventory: Inv
     policies = {str(policy.manifest.key): policy.manifest for policy in templates.policies.overrides}
     rules = {key: parts_of(policy) for key, policy in policies.items()}
     for key, policy in policies.items():
-        if path := unread(policy):
+        path = unread(policy)
+        if path:
             yield policy.problem(_UNREAD, path, _INTO_RULES)
         empty = (rule for rule in rules[key] if not rule.written)
         yield from (policy.problem(_EMPTY, rule.path, "write what it changes, or take it out") for rule in empty)

@@ -48,7 +48,8 @@ class ClusterAffinity(Filter[KarmadaState]):
     def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
         """Yield for each affinity that might select the member what it lacks."""
         for field, affinity in _written(state):
-            if (change := _to_match(state, field, affinity, position)) is not None:
+            change = _to_match(state, field, affinity, position)
+            if change is not None:
                 yield change
 
     def stopping(self, state: KarmadaState, position: int) -> Iterable[Ladder]:

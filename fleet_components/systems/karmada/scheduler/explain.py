@@ -215,7 +215,8 @@ class _Pair:
         theirs, ours = self.better, self.position
         if self.candidates.tiers[theirs] != self.candidates.tiers[ours]:
             return f"lost to {self.other}, of an affinity that comes first"
-        if points := self.candidates.scores[theirs] - self.candidates.scores[ours]:
+        points = self.candidates.scores[theirs] - self.candidates.scores[ours]
+        if points:
             return f"lost to {self.other} by {count(points, 'point')}: those that have the object come first"
         room = self.candidates.available
         if room[theirs] != room[ours]:

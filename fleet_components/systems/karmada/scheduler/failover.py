@@ -153,7 +153,8 @@ def _tainted(inventory: Inventory, around: Circumstances) -> Iterable[_Found]:
         purge_mode=settings.purge_mode_for(around.failover), reason="TaintUntolerated", producer="TaintManager"
     )
     for cluster in inventory.clusters:
-        if harmful := [taint for taint in cluster.taints if taint.effect == NO_EXECUTE]:
+        harmful = [taint for taint in cluster.taints if taint.effect == NO_EXECUTE]
+        if harmful:
             eviction = evict(harmful, around.placement, inventory.as_of, settings)
             if eviction.due or eviction.now:
                 does = f"tolerated until {in_utc(eviction.due)}" if eviction.due else "not tolerated"

@@ -82,7 +82,8 @@ class _Explanation:
             return self.why_it_wins(policy)
         if not self.fits(policy):
             return _mismatch(policy, self.template)
-        if missing := missing_overrides(policy, self.overrides):
+        missing = missing_overrides(policy, self.overrides)
+        if missing:
             return f"waits for the override {'policies' if len(missing) > 1 else 'policy'} {', '.join(missing)}"
         if self.owner is None:
             return self.why_it_loses(policy, best_policy(self.template, self.policies))

@@ -161,7 +161,8 @@ def more_room(cluster: Cluster, requests: Mapping[str, str] | None, replicas: in
         return
     for number in range(1, min(replicas, _MOST) + 1):
         lacking = {name: amount * number - free_amount(summary, name) for name, amount in taken.items()}
-        if change := tuple(_changed(cluster, name, units) for name, units in lacking.items() if units > 0):
+        change = tuple(_changed(cluster, name, units) for name, units in lacking.items() if units > 0)
+        if change:
             yield change
 
 

@@ -194,7 +194,8 @@ class _Selecting:
         raise _RefusedSelector(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
 
     def warn_of_versions(self, selector: ResourceSelector, found: Iterable[Manifest]) -> None:
-        if others := sorted({manifest.version for manifest in found} - {selector.version}):
+        others = sorted({manifest.version for manifest in found} - {selector.version})
+        if others:
             what = f"a hub would hand these out in version {selector.version}, here they stay {', '.join(others)}"
             self.warnings.append(self.problem(what, "select the version that the objects are written in"))
 

@@ -77,7 +77,8 @@ def approved(request: Object, when: str) -> dict[str, Any]:
     }
     others = [data for data in conditions_of(request.get("status")).values() if data["type"] != APPROVED]
     patch: dict[str, Any] = {"status": {"conditions": [*others, condition]}}
-    if version := metadata.get("resourceVersion"):
+    version = metadata.get("resourceVersion")
+    if version:
         patch["metadata"] = {"resourceVersion": version}
     return patch
 

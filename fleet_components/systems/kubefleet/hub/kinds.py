@@ -116,7 +116,8 @@ class Kept:
         found = defaultdict[tuple[str, str, str], list[Manifest]](list)
         for kind in KEPT:
             for manifest in _all(listing, kind):
-                if name := manifest.labels.get(PLACEMENT):
+                name = manifest.labels.get(PLACEMENT)
+                if name:
                     found[kind, manifest.namespace, name].append(manifest)
         sent = defaultdict[tuple[str, str], list[int]](list)
         for work in _all(listing, WORK):

@@ -31,7 +31,8 @@ def members_of(listing: Listing) -> tuple[Object, ...]:
 def _member(data: Object, as_of: datetime) -> Object:
     written, status = as_written(data), data.get("status") or {}
     written["spec"] = {field: value for field, value in (data.get("spec") or {}).items() if field in _SPEC}
-    if left := data["metadata"].get("deletionTimestamp"):
+    left = data["metadata"].get("deletionTimestamp")
+    if left:
         written["metadata"]["deletionTimestamp"] = left
     healthy = not ineligibility(read_member_cluster({**data, "metadata": written["metadata"]}), as_of)
     kept = {

@@ -43,7 +43,8 @@ def kubefleet_observation(listing: Listing) -> Observation:
     judged = (*objects, *(manifest for manifest in definitions_instead(listing) if manifest.key not in sent))
     source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)
-    if refused := refused_policies(source, map(Manifest, policies), kept, inventory):
+    refused = refused_policies(source, map(Manifest, policies), kept, inventory)
+    if refused:
         notes += (f"{key} cannot be carried out, and is left out: {why}" for key, why in sorted(refused.items()))
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
         source = gathered(Given((*map(Manifest, policies), *judged), releases=releases))
@@ -208,13 +209,15 @@ def refused_policies(
     }
     found = {}
     for policy in policies:
-        if reason := why.get(str(policy.key)):
+        reason = why.get(str(policy.key))
+        if reason:
             found[policy.key] = reason
         elif policy.kind in PLACEMENTS and (policy.kind, policy.namespace, policy.name) not in taken:
             found[policy.key] = next(map(_words, failed), "what it selects cannot be read")
         elif policy.kind in PLACEMENTS:
             keys = (str(Manifest(data).key) for data in Contents.of(kept, policy).newest)
-            if broken := next((key for key in keys if key in why), ""):
+            broken = next((key for key in keys if key in why), "")
+            if broken:
                 found[policy.key] = f"{broken}: {why[broken]}"
             elif error := _unscheduled(policy, kept, inventory):
                 found[policy.key] = error

@@ -103,7 +103,8 @@ class Begun:
 
     def _strategy(self, run: Manifest, status: Mapping[str, Any]) -> Manifest | None:
         """Return the strategy as the run has taken it; the one that it names if it has taken none."""
-        if taken := status.get("stagedUpdateStrategySnapshot"):
+        taken = status.get("stagedUpdateStrategySnapshot")
+        if taken:
             return Manifest({"spec": taken})
         name = (run.data.get("spec") or {}).get("stagedRolloutStrategyName", "")
         key = ObjectKey(GROUP, PLACEMENTS[self.placement.kind].strategy, run.namespace, name)
@@ -113,7 +114,8 @@ class Begun:
     def _overrides(self, stages: Sequence[Any], revision: int) -> Iterator[tuple[str, int]]:
         objects = self.contents.revisions.get(revision, ())
         for cluster in _clusters(stages):
-            if member := self.members.get(cluster["clusterName"]):
+            member = self.members.get(cluster["clusterName"])
+            if member:
                 number = self.numbering.number(listed_overrides(cluster), objects, member)
                 yield member.name, _NONE if number is None else number
 

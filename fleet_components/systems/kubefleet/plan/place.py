@@ -106,7 +106,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
             state hides what is to be rolled out.
     """
     decision, checks = _scheduled(request, before)
-    if problems := [*_failed(request, decision), *_faults(request, before), *_moved_status(request, before)]:
+    problems = [*_failed(request, decision), *_faults(request, before), *_moved_status(request, before)]
+    if problems:
         raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
@@ -168,7 +169,8 @@ def picked(request: PlacementSubject, before: PlacementRecord) -> frozenset[str]
         FleetError: the scheduling cycle fails.
     """
     decision, _ = _scheduled(request, before)
-    if problems := _failed(request, decision):
+    problems = _failed(request, decision)
+    if problems:
         raise FleetError(problems)
     return frozenset(name for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED)
 
@@ -372,7 +374,8 @@ def _notes(
     """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
     if request.reports:
         yield _COMPARED
-    if awaited := sorted(name for name, here in request.done.items() if here.awaited):
+    awaited = sorted(name for name, here in request.done.items() if here.awaited)
+    if awaited:
         yield f"the hub goes on applying what {few(awaited)} was sent, and is not ready there"
     yield from (words for check, words in outcomes if check.handled.result == EXECUTED)
     for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):

@@ -62,7 +62,8 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
     def check_content(cls, number: int, data: Any) -> None:
         """Check one object; an envelope has to open."""
         super().check_content(number, data)
-        if why := unopened(Manifest(data)):
+        why = unopened(Manifest(data))
+        if why:
             raise MisfitError(Problem(f"is an envelope that cannot be opened: {why}"))
 
     def plain(self, placed: Placed) -> Objects:

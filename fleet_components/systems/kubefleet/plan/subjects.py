@@ -139,7 +139,8 @@ def also_placed(
         if selector.kind != "Namespace" or selector.selection_scope in _ALONE:
             continue
         spaces = {key.name for key in brought if key.kind == "Namespace"}
-        if found := [str(item.key) for item in staged if item.namespace in spaces]:
+        found = [str(item.key) for item in staged if item.namespace in spaces]
+        if found:
             manifest = Manifest({"kind": placement.kind, "metadata": {"name": placement.name}}, placement.origin)
             what = f"KubeFleet {release.name} places {few(found)} as well, which members refuse; here it stays"
             hint = "select single objects of the namespace, or keep it apart from what rolls it out"

@@ -300,7 +300,8 @@ def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabular
         names: their names.
     """
     kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
-    if (named := placements.get(name)) is None:
+    named = placements.get(name)
+    if named is None:
         yield NoMatch(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
     elif named.spec.strategy.type != "External":
         what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
@@ -312,5 +313,6 @@ def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) 
         yield NoMatch(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
     else:
         yield from members.labelled((*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"]))
-    if key := stage.get("sortingLabelKey"):
+    key = stage.get("sortingLabelKey")
+    if key:
         yield from members.label((*path, "sortingLabelKey"), key)

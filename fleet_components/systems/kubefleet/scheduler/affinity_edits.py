@@ -85,7 +85,8 @@ def scoring_ladders(
     if sorter is None or labels is None or not (matched or wanted):
         return
     old = inventory.property(sorter.name).texts[position]
-    if values := _rungs(inventory, sorter, position, up=wanted is (sorter.sort_order == "Descending")):
+    values = _rungs(inventory, sorter, position, up=wanted is (sorter.sort_order == "Descending"))
+    if values:
         yield tuple((*labels, set_property(cluster, sorter.name, value, old)) for value in values)
 
 

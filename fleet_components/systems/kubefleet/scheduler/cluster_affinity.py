@@ -60,7 +60,8 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
     def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
         """Yield for each required term the labels and properties with which the member matches."""
         for term in state.policy.required_terms:
-            if (change := matching_change(state.inventory, term, position)) is not None:
+            change = matching_change(state.inventory, term, position)
+            if change is not None:
                 yield change
 
     def stopping(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
@@ -82,7 +83,8 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
     def pre_score(self, state: KubeFleetState) -> bool:
         """Check that all properties that are sorted by can be compared."""
         for term in state.policy.preferred_terms:
-            if sorter := term.preference.property_sorter:
+            sorter = term.preference.property_sorter
+            if sorter:
                 # Of any member, for a term of any weight: KubeFleet searches the whole fleet for the extremes first,
                 # and one unreadable value ends the cycle (``preparePluginState`` in clusteraffinity/state.go, v0.3.1).
                 for error in state.inventory.property(sorter.name).errors.values():
@@ -144,7 +146,8 @@ def matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: M
     """
     if not candidates:
         return 0
-    if error := _selector_error(term.label_selector):
+    error = _selector_error(term.label_selector)
+    if error:
         raise _failure(error, _FILTERING)
     matched = candidates & inventory.matching(term.label_selector)
     for requirement in term.property_selector.match_expressions if term.property_selector else ():

@@ -23,7 +23,8 @@ def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
     """Yield findings on the field selector of a cluster affinity; only its first error is reported."""
     selector = affinity.get("fieldSelector", {})
     for expression in selector.get("matchExpressions", ()):
-        if detail := _wrong_expression(expression):
+        detail = _wrong_expression(expression)
+        if detail:
             hint = "write, for example, {key: region, operator: In, values: [eu-west-1]}"
             yield invalid(
                 (*path, "fieldSelector"),

@@ -46,7 +46,8 @@ def _limit(what: str) -> Denial | None:
 
 def _verdict(request: Request, others: Sequence[Manifest], field: str, show: Callable[[Object], str]) -> Denial | None:
     spec = request.object["spec"]
-    if unfit := list(_check_selectors(spec[field], field, show)):
+    unfit = list(_check_selectors(spec[field], field, show))
+    if unfit:
         return deny(unfit)
     taken = list(_check_taken(request, others, field, show))
     return deny(taken + _check_policy(spec["policy"]))
@@ -136,7 +137,8 @@ def _check_patches(patches: Sequence[Object]) -> Iterator[Finding]:
         yield Finding(what, (), "write, for example, jsonPatchOverrides: [{op: remove, path: /metadata/labels/old}]")
     for index, patch in enumerate(patches):
         prefix = f"invalid JSONPatchOverride {_show_patch(patch)}:"
-        if error := _path_error(patch["path"]):
+        error = _path_error(patch["path"])
+        if error:
             yield Finding(f"{prefix} {error}", (index, "path"), _ANNOTATION)
         if patch["op"] == "remove" and "value" in patch:
             yield Finding(f"{prefix} remove operation cannot have value", (index, "value"), "remove the value")

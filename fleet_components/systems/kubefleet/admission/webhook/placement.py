@@ -38,9 +38,11 @@ def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | No
     if request.old is not None:
         before = attrs.evolve(request, object=request.old)
         form = f"deny update on old invalid v1beta1 {short} with DeletionTimestamp not set %s"
-        if denial := deny(_check(before, cluster_scoped), form):
+        denial = deny(_check(before, cluster_scoped), form)
+        if denial:
             return None if request.metadata.get("deletionTimestamp") else denial
-        if denial := deny(_check_change(request.object["spec"], request.old["spec"])):
+        denial = deny(_check_change(request.object["spec"], request.old["spec"]))
+        if denial:
             return denial
     return deny(_check(request, cluster_scoped), f"deny create/update v1beta1 {short} has invalid fields %s")
 

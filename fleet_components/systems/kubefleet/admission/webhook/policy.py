@@ -130,7 +130,8 @@ def _check_names(names: Sequence[str]) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, name in enumerate(names):
         path = ("clusterNames", index)
-        if errors := subdomain_errors(name, KUBERNETES_1_34):
+        errors = subdomain_errors(name, KUBERNETES_1_34)
+        if errors:
             what = f"PickFixed cluster name {name} is not a valid member name: {'; '.join(errors)}"
             yield Finding(what, path, "write the name of a MemberCluster")
         if len(name.encode()) > _MAX_NAME:
@@ -209,12 +210,14 @@ def _check_preference(preference: Object) -> Iterator[Finding]:
         what = "PropertySelector is not allowed for PreferredDuringSchedulingIgnoredDuringExecution affinity"
         do = f"move it to a term of {_REQUIRED}, or rank by a propertySorter"
         yield Finding(what, ("propertySelector",), do)
-    if sorter := preference.get("propertySorter"):
+    sorter = preference.get("propertySorter")
+    if sorter:
         yield from (finding.under("propertySorter") for finding in _check_sorter(sorter))
 
 
 def _check_sorter(sorter: Object) -> Iterator[Finding]:
-    if error := property_name_error(sorter["name"]):
+    error = property_name_error(sorter["name"])
+    if error:
         yield Finding(error, ("name",), "write, for example, name: kubernetes-fleet.io/node-count")
     if sorter["sortOrder"] not in ("Ascending", "Descending"):
         what = f"invalid property sort order {sorter['sortOrder']}"

@@ -27,7 +27,8 @@ def check_property_selector(selector: Object) -> Iterator[Finding]:
         yield from (finding.under(index) for finding in _check_requirement(requirement))
     for name in dict.fromkeys(each["name"] for each in requirements):
         same = [each for each in requirements if each["name"] == name]
-        if error := _contradiction(same):
+        error = _contradiction(same)
+        if error:
             what = f"inconsistent requirements on property {name}: {error}"
             yield Finding(what, (requirements.index(same[-1]),), "no cluster can satisfy both; change one of them")
 
@@ -55,7 +56,8 @@ def property_name_error(name: str) -> str:
             f"({'; '.join(subdomain)}) nor a valid qualified name ({'; '.join(qualified)})"
         )
     for segment in others:
-        if errors := key_errors(segment, KUBERNETES_1_34):
+        errors = key_errors(segment, KUBERNETES_1_34)
+        if errors:
             return f"property name segment {segment} is not valid: {'; '.join(errors)}"
     return ""
 

@@ -60,7 +60,8 @@ def unknown_kind(term: Object) -> Finding:
     group, version, kind = term["group"], term["version"], term["kind"]
     named = f"{group}/{version}" if group else version
     what = f'failed to get GVR of the selector: no matches for kind "{kind}" in version "{named}"'
-    if served := served_versions(group, kind):
+    served = served_versions(group, kind)
+    if served:
         return Finding(what, ("version",), f"write version: {served[-1]}")
     near = meant(group, kind)
     do = f"write {near}" if near else "put its CustomResourceDefinition beside the other manifests"
@@ -110,7 +111,8 @@ _OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 def scope_of(group: str, version: str, kind: str, context: Existing) -> Scope | None:
     """Return the scope of a kind; None if there is no such kind."""
-    if versions := served_versions(group, kind):
+    versions = served_versions(group, kind)
+    if versions:
         return _scope(BUILT_IN[group, kind].namespaced) if version in versions else None
     return context.scopes.get((group, version, kind)) if version else None
 
